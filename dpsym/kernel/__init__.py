@@ -1,0 +1,1 @@
+"""The trusted kernel: standard library and python-flint only."""

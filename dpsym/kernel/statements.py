@@ -1,0 +1,106 @@
+"""What a theorem says: parameters, facts about them, the stages of a mechanism, and the claims.
+
+A statement is plain data. Its meaning:
+
+    for all values of ``variables`` at which every one of ``facts`` holds, and for every adaptive
+    composition of one mechanism per stage, where the mechanism of a stage has, for each fixed
+    output of the earlier stages and with fresh randomness, everything that the stage says:
+    the composition has every one of ``claims``.
+
+An ``Assumed`` stage is any pair of output distributions with the listed guarantees. A ``Mechanism``
+stage is an explicit family of neighbouring pairs, written as densities. What a guarantee's name
+means is in ``definitions``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Union
+
+from dpsym.kernel.refusal import Refusal
+from dpsym.kernel.terms import Term, substitute
+
+RELATIONS = (">=", ">", "!=")
+RATIO = "$t"  # the likelihood ratio p/q of a stage; "$" cannot occur in a user's name
+PREFIX = "$s"  # the likelihood ratio of all earlier stages
+REAL, INTEGER = "real", "integer"
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """``term rel 0``, where ``rel`` is ``>=``, ``>`` or ``!=``."""
+
+    term: Term
+    rel: str
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.term, Term) or self.rel not in RELATIONS:
+            raise Refusal("fact", "a term and one of >=, >, !=", self.term, self.rel)
+
+    def substitute(self, mapping: dict[str, Term]) -> Fact:
+        return Fact(substitute(self.term, mapping), self.rel)
+
+    def __repr__(self) -> str:
+        return f"{self.term!r} {self.rel} 0"
+
+
+@dataclass(frozen=True, slots=True)
+class Guarantee:
+    """A privacy notion's name and arguments; both directions if ``two_way``.
+
+    An argument is a term over the parameters, except that ``MomentBound`` has the three arguments
+    f (a term in ``$t`` too), its value on the ray q = 0 (None: plus infinity) and the bound.
+    """
+
+    name: str
+    args: tuple[Term | None, ...]
+    two_way: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Region:
+    """A part of the output space: ``weight`` atoms of masses p and q each, or, if ``output`` names
+    a variable, densities p and q of that variable on the interval that ``facts`` describe."""
+
+    p: Term
+    q: Term
+    output: str | None = None
+    facts: tuple[Fact, ...] = ()
+    weight: Term | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Pair:
+    """A family of pairs (P, Q), one for every value of ``variables`` at which ``facts`` hold."""
+
+    regions: tuple[Region, ...]
+    variables: tuple[tuple[str, str], ...] = ()
+    facts: tuple[Fact, ...] = ()
+    label: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Assumed:
+    """Any mechanism with all of these guarantees."""
+
+    guarantees: tuple[Guarantee, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Mechanism:
+    """An explicit mechanism: its neighbouring pairs."""
+
+    pairs: tuple[Pair, ...]
+
+
+Stage = Union[Assumed, Mechanism]
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """See the module's text. ``variables`` are (name, "real" or "integer") in a fixed order."""
+
+    variables: tuple[tuple[str, str], ...]
+    facts: tuple[Fact, ...]
+    stages: tuple[Stage, ...]
+    claims: tuple[Guarantee, ...]
