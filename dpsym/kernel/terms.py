@@ -32,7 +32,7 @@ ARITY = {
     "ite": 3,  # ite(c, a, b) is a where c >= 0, else b
 }
 KINKED = frozenset({"abs", "max", "min", "ite"})
-MAX_DEPTH = 400
+MAX_DEPTH = 150
 MAX_DIGITS = 4000
 MAX_POWER = 4000
 _SIZE_CAP = 10**9
