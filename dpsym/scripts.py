@@ -227,7 +227,7 @@ def _load(script: Path) -> ModuleType:
 
 
 def _failed(script: Path, error: str) -> ScriptTheorem:
-    return ScriptTheorem(name="(script)", script=script, error=error)
+    return ScriptTheorem(name=f"({script.name})", script=script, error=error)
 
 
 def _verdicts(returned: object) -> tuple[Verdict, ...]:

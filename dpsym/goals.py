@@ -1,0 +1,114 @@
+"""The goal of a certificate as text, from the kernel's own terms.
+
+What a reader of ``dpsym verify`` believes is this text, so nothing is left out of it, and a name
+that could be taken for something else (``"0"``, a line break) is shown in quotes.
+"""
+
+from __future__ import annotations
+
+from dpsym.kernel.statements import (
+    PREFIX,
+    RATIO,
+    Assumed,
+    Fact,
+    Guarantee,
+    Mechanism,
+    Pair,
+    Region,
+    Stage,
+    Statement,
+)
+from dpsym.kernel.terms import Term, substitute, text, var
+
+_SPECIAL = frozenset(
+    {"pi", "exp", "log", "sqrt", "erfc", "Abs", "Max", "Min", "Ite", "and", "for", "with"}
+)
+
+
+def goal_text(statement: Statement) -> str:
+    """What the statement says, in a few lines.
+
+    >>> from dpsym.kernel.terms import var
+    >>> e, f = var("e"), var("f")
+    >>> stages = tuple(Assumed((Guarantee("PureDP", (x,)),)) for x in (e, f))
+    >>> claim = Guarantee("PureDP", (e + f,))
+    >>> facts = (Fact(e, ">="), Fact(f, ">="))
+    >>> names = (("e", "real"), ("f", "real"))
+    >>> print(goal_text(Statement(names, facts, stages, (claim,))))
+    the adaptive composition of
+      1. any mechanism with PureDP(e)
+      2. any mechanism with PureDP(f)
+    has PureDP(e + f)
+    for all real e, f with e >= 0, f >= 0
+    """
+    stages = [_stage(stage) for stage in statement.stages]
+    lines = []
+    if len(stages) == 1:
+        lines.append(stages[0])
+    elif stages:
+        lines.append("the adaptive composition of")
+        lines += [
+            f"  {number}. {stage}".replace("\n", "\n   ") for number, stage in enumerate(stages, 1)
+        ]
+    lines.append("has " + " and ".join(_guarantee(claim) for claim in statement.claims))
+    if statement.variables or statement.facts:
+        lines.append(f"for all {_domain(statement.variables, statement.facts)}")
+    return "\n".join(lines)
+
+
+def _stage(stage: Stage) -> str:
+    if isinstance(stage, Assumed):
+        having = " and ".join(_guarantee(item) for item in stage.guarantees)
+        return f"any mechanism with {having}" if having else "any mechanism"
+    return _mechanism(stage)
+
+
+def _mechanism(mechanism: Mechanism) -> str:
+    lines = ["the mechanism with the neighbouring pairs"]
+    for pair in mechanism.pairs:
+        lines.append(f"  {_pair_head(pair)}")
+        lines += [f"    {_region(region)}" for region in pair.regions]
+    return "\n".join(lines)
+
+
+def _pair_head(pair: Pair) -> str:
+    label = f"({pair.label!r}) " if pair.label else ""
+    scope = f"for all {_domain(pair.variables, pair.facts)}" if pair.variables or pair.facts else ""
+    return f"{label}{scope or 'one pair'}:"
+
+
+def _region(region: Region) -> str:
+    sizes = f"p = {_term(region.p)}, q = {_term(region.q)}"
+    if region.output is None:
+        times = "" if region.weight is None else f"{_term(region.weight)} times "
+        return f"{times}an atom with {sizes}"
+    inside = f" where {_facts(region.facts)}" if region.facts else ""
+    times = "" if region.weight is None else f", times {_term(region.weight)}"
+    return f"densities {sizes}{times} of {_name(region.output)}{inside}"
+
+
+def _guarantee(guarantee: Guarantee) -> str:
+    shown = ", ".join("+oo" if arg is None else _term(arg) for arg in guarantee.args)
+    return f"{guarantee.name}({shown})" + ("" if guarantee.two_way else " one way")
+
+
+def _domain(variables: tuple[tuple[str, str], ...], facts: tuple[Fact, ...]) -> str:
+    kinds: dict[str, list[str]] = {}
+    for name, kind in variables:
+        kinds.setdefault(kind, []).append(_name(name))
+    names = " and ".join(f"{kind} {', '.join(names)}" for kind, names in kinds.items())
+    return " with ".join(part for part in (names, _facts(facts)) if part)
+
+
+def _facts(facts: tuple[Fact, ...]) -> str:
+    return ", ".join(f"{_term(fact.term)} {fact.rel} 0" for fact in facts)
+
+
+def _name(name: str) -> str:
+    plain = name.isidentifier() and name.isascii() and name not in _SPECIAL
+    return name if plain or name in (RATIO, PREFIX) else ascii(name)
+
+
+def _term(node: Term) -> str:
+    unclear = {name: var(_name(name)) for name in node.vars if _name(name) != name}
+    return text(substitute(node, unclear))
