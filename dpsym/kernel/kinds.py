@@ -94,7 +94,9 @@ class RationalKind(Kind):
 
     def check(self, value: object) -> None:
         if not isinstance(value, fmpq) or (self.positive and not value > 0):
-            raise Refusal("parameter", "a positive rational" if self.positive else "a rational", value)
+            raise Refusal(
+                "parameter", "a positive rational" if self.positive else "a rational", value
+            )
 
     def write(self, value: Any, to: Writer) -> Any:
         return str(value)

@@ -295,4 +295,3 @@ def opposite(fact: Fact) -> Fact:
     if fact.rel == "!=":
         raise Refusal("opposite", "the fact is an order relation", fact)
     return Fact(-fact.term, ">" if fact.rel == ">=" else ">=")
-

@@ -125,7 +125,11 @@ def _fill(node: Term, op: str, args: tuple[Term, ...], value: object) -> None:
     put(node, "op", op)
     put(node, "args", args)
     put(node, "value", value)
-    put(node, "vars", frozenset([value]) if op == "var" else frozenset().union(*(a.vars for a in args)))
+    put(
+        node,
+        "vars",
+        frozenset([value]) if op == "var" else frozenset().union(*(a.vars for a in args)),
+    )
     put(node, "kinked", op in KINKED or any(arg.kinked for arg in args))
     put(node, "depth", depth)
     put(node, "size", size)

@@ -1,0 +1,140 @@
+"""Proofs as trees of rule applications, and what the kernel has proved.
+
+``Lemma`` and ``Theorem`` are sealed: only ``prove_lemma`` and ``prove`` make them, by checking a
+proof with ``step``. A proof says which rule with which parameters, nothing else; the kernel computes
+what is left to prove.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from dpsym.kernel import boxes, rules_algebra, rules_calculus, rules_logic
+from dpsym.kernel.limits import interruptible
+from dpsym.kernel.refusal import Refusal, TooLarge
+from dpsym.kernel.rules import RULES, Goal, step
+from dpsym.kernel.rules_logic import LEMMA, defined
+from dpsym.kernel.sequents import Facts, Sequent
+from dpsym.kernel.statements import Fact
+
+MAX_PROOF_DEPTH = 120
+MAX_STEPS = 500_000
+
+_REGISTERED = (boxes, rules_algebra, rules_calculus, rules_logic)  # importing registers the rules
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """One inference and the proofs of its premises, in the order in which ``step`` gives them."""
+
+    rule: str
+    parameters: Mapping[str, Any] = field(default_factory=dict)
+    premises: tuple[Proof, ...] = ()
+
+    def nodes(self) -> Iterator[Proof]:
+        """Every distinct node, premises first."""
+        seen: set[int] = set()
+        stack: list[tuple[Proof, bool]] = [(self, False)]
+        while stack:
+            node, done = stack.pop()
+            if done:
+                yield node
+            elif id(node) not in seen:
+                seen.add(id(node))
+                stack.append((node, True))
+                stack.extend((premise, False) for premise in reversed(node.premises))
+
+
+class Sealed:
+    """A class whose instances only this module makes."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        raise Refusal(type(self).__name__, "made by the kernel alone")
+
+    def __setattr__(self, name: str, value: object) -> None:
+        raise AttributeError(f"a {type(self).__name__} is immutable")
+
+    def __init_subclass__(cls) -> None:
+        if cls.__module__ not in (__name__, "dpsym.kernel.theorems"):
+            raise Refusal("Sealed", "not subclassed outside the kernel", cls.__module__)
+
+    def __reduce__(self) -> tuple[object, ...]:
+        raise TypeError(f"a {type(self).__name__} is not pickled; use certificates")
+
+
+class Lemma(Sealed):
+    """A proved sequent, with everything in it defined where its hypotheses hold."""
+
+    __slots__ = ("definedness", "proof", "sequent")
+
+    sequent: Sequent
+    proof: Proof
+    definedness: tuple[Proof, ...]
+
+
+LEMMA.sealed.append(Lemma)
+
+
+class _Checker:
+    """Checks proofs; each pair of a goal and a proof once; the number of steps is bounded."""
+
+    def __init__(self) -> None:
+        self.steps = 0
+        self.done: set[tuple[Goal, int]] = set()
+
+    def check(self, goal: Goal, proof: Proof, depth: int = 0) -> None:
+        if depth > MAX_PROOF_DEPTH:
+            raise TooLarge("proof", f"a proof at most {MAX_PROOF_DEPTH} steps deep")
+        ident = (goal, id(proof))
+        if ident in self.done:
+            return
+        self.steps += 1
+        if self.steps > MAX_STEPS:
+            raise TooLarge("proof", f"at most {MAX_STEPS} steps")
+        premises = step(goal, proof.rule, proof.parameters)
+        if len(premises) != len(proof.premises):
+            raise Refusal(
+                proof.rule, f"proofs of {len(premises)} premises", len(proof.premises), goal
+            )
+        for premise, inner in zip(premises, proof.premises, strict=True):
+            self.check(premise, inner, depth + 1)
+        self.done.add(ident)
+
+
+def check(goal: Goal, proof: Proof) -> None:
+    """Check one proof of one goal, uninterrupted; raises ``Refusal``."""
+    with interruptible(None):
+        try:
+            _Checker().check(goal, proof)
+        except RecursionError:
+            raise TooLarge("proof", "terms and proofs that Python's stack can hold") from None
+
+
+def top_obligations(hypotheses: Facts, fact: Fact) -> list[Sequent]:
+    """What makes a sequent that comes from outside defined, in order."""
+    return list(dict.fromkeys(defined(hypotheses, fact.term)))
+
+
+def prove_lemma(sequent: Sequent, proof: Proof, definedness: tuple[Proof, ...] = ()) -> Lemma:
+    """Check a proof of the sequent, and proofs that it is defined, one per top obligation."""
+    needed = top_obligations(sequent.hypotheses, sequent.goal)
+    if len(needed) != len(definedness):
+        raise Refusal("lemma", f"{len(needed)} proofs of definedness", len(definedness))
+    for premise, inner in zip(needed, definedness, strict=True):
+        check(premise, inner)
+    check(sequent, proof)
+    return _seal(Lemma, sequent=sequent, proof=proof, definedness=definedness)
+
+
+def _seal(kind: type, **values: object) -> Any:
+    made = object.__new__(kind)
+    for name, value in values.items():
+        object.__setattr__(made, name, value)
+    return made
+
+
+__all__ = ["RULES", "Lemma", "Proof", "Sealed", "check", "prove_lemma", "step", "top_obligations"]

@@ -1,0 +1,219 @@
+"""Structural rules: what is evident, cases, cuts, and dropping hypotheses.
+
+In the texts, H are the hypotheses, ``|-`` separates them from the goal, and D(e | H) stands for the
+sequents that make e defined where H holds.
+"""
+
+from __future__ import annotations
+
+from dpsym.kernel.kinds import FACT, NAME, SIGN, TERM, EarlierKind, ListKind, RowKind, WholeKind
+from dpsym.kernel.refusal import Refusal
+from dpsym.kernel.rules import Goal, keep, leaf_rule, require
+from dpsym.kernel.sequents import (
+    Facts,
+    Sequent,
+    context,
+    hypothesis_obligations,
+    obligations,
+    opposite,
+    with_facts,
+)
+from dpsym.kernel.statements import Fact
+from dpsym.kernel.terms import KINKED, Term, replace, subterms
+
+ANY = (">=", ">", "!=")
+LEMMA = EarlierKind()
+
+
+@leaf_rule(*ANY)
+def evident(goal: Sequent) -> list[Goal]:
+    """The goal is seen from its canonical form.
+
+    ------- every monomial is evidently nonnegative (one positive, for >), or the goal is a
+    H |- g  positive multiple of a hypothesis
+
+    Fails when the form has another monomial.
+    """
+    require(
+        context(goal.hypotheses).evident(goal.goal), "evident", "the goal is evident", goal.goal
+    )
+    return []
+
+
+@leaf_rule(*ANY)
+def tidy(goal: Sequent) -> list[Goal]:
+    """Canonical form, without positive factors and denominators.
+
+    H |- e' rel 0
+    ------------- e = m e', m > 0
+    H |- e rel 0
+
+    Never fails.
+    """
+    return [Sequent(goal.hypotheses, context(goal.hypotheses).tidy(goal.goal))]
+
+
+@leaf_rule(">=")
+def strengthen(goal: Sequent) -> list[Goal]:
+    """H |- e > 0
+    ----------
+    H |- e >= 0
+
+    Fails when the goal is not a weak inequality.
+    """
+    return [Sequent(goal.hypotheses, Fact(goal.goal.term, ">"))]
+
+
+@leaf_rule("!=", sign=SIGN)
+def nonzero(goal: Sequent, sign: int) -> list[Goal]:
+    """H |- sign e > 0
+    --------------
+    H |- e != 0
+
+    Fails when the goal is not of the form e != 0.
+    """
+    return [Sequent(goal.hypotheses, Fact(sign * goal.goal.term, ">"))]
+
+
+@leaf_rule(*ANY, kinked=TERM)
+def cases(goal: Sequent, kinked: Term) -> list[Goal]:
+    """Both branches of one occurrence of abs, max, min or ite.
+
+    H, c >= 0 |- g[u]   H, -c > 0 |- g[v]
+    -------------------------------------
+    H |- g[kinked]
+
+    where kinked is u for c >= 0 and v otherwise. Hypotheses with the kinked term change likewise;
+    they go after the new one, and then everything must be shown defined again.
+    Fails when the term is not kinked or does not occur.
+    """
+    condition, then, otherwise = branches(kinked)
+    changed = [fact for fact in goal.hypotheses if kinked in subterms(fact.term)]
+    occurs = bool(changed) or kinked in subterms(goal.goal.term)
+    require(occurs, "cases", "the kinked term occurs", kinked)
+    rest = tuple(fact for fact in goal.hypotheses if fact not in changed)
+    out: list[Sequent] = []
+    for case, value in ((Fact(condition, ">="), then), (Fact(-condition, ">"), otherwise)):
+        new = [Fact(replace(fact.term, kinked, value), fact.rel) for fact in changed]
+        given = with_facts(rest, case, *new)
+        fact = Fact(replace(goal.goal.term, kinked, value), goal.goal.rel)
+        if changed:
+            out.extend(defined(given, fact.term))
+        out.append(Sequent(given, fact))
+    return keep(out)
+
+
+def branches(kinked: Term) -> tuple[Term, Term, Term]:
+    """``c, u, v``: the term is u where c >= 0, and v elsewhere."""
+    if kinked.op not in KINKED:
+        raise Refusal("cases", "a term abs, max, min or ite", kinked)
+    args = kinked.args
+    if kinked.op == "abs":
+        return args[0], args[0], -args[0]
+    if kinked.op == "max":
+        return args[0] - args[1], args[0], args[1]
+    if kinked.op == "min":
+        return args[1] - args[0], args[0], args[1]
+    return args[0], args[1], args[2]
+
+
+@leaf_rule(*ANY, kinked=TERM, sign=SIGN)
+def branch(goal: Sequent, kinked: Term, sign: int) -> list[Goal]:
+    """One branch of abs, max, min or ite, with a proof that it is the one taken.
+
+    H |- c >= 0 (sign 1) or -c > 0 (sign -1)   H |- g[u or v]
+    ---------------------------------------------------------
+    H |- g[kinked]
+
+    Fails when the term is not kinked or does not occur in the goal.
+    """
+    condition, then, otherwise = branches(kinked)
+    require(kinked in subterms(goal.goal.term), "branch", "the kinked term occurs", kinked)
+    taken = Fact(condition, ">=") if sign == 1 else Fact(-condition, ">")
+    value = replace(goal.goal.term, kinked, then if sign == 1 else otherwise)
+    return [
+        Sequent(goal.hypotheses, taken),
+        Sequent(goal.hypotheses, Fact(value, goal.goal.rel)),
+    ]
+
+
+@leaf_rule(*ANY, item=TERM)
+def split(goal: Sequent, item: Term) -> list[Goal]:
+    """Two cases.
+
+    D(e | H)   H, e >= 0 |- g   H, -e > 0 |- g
+    ------------------------------------------
+    H |- g
+
+    Never fails.
+    """
+    fact = Fact(item, ">=")
+    out = obligations(goal.hypotheses, item)
+    for case in (fact, opposite(fact)):
+        out.append(Sequent(with_facts(goal.hypotheses, case), goal.goal))
+    return keep(out)
+
+
+@leaf_rule(*ANY, fact=FACT)
+def have(goal: Sequent, fact: Fact) -> list[Goal]:
+    """A fact proved on the way.
+
+    D(f | H)   H |- f   H, f |- g
+    -----------------------------
+    H |- g
+
+    Never fails.
+    """
+    out = obligations(goal.hypotheses, fact.term)
+    out.append(Sequent(goal.hypotheses, fact))
+    out.append(Sequent(with_facts(goal.hypotheses, fact), goal.goal))
+    return keep(out)
+
+
+@leaf_rule(*ANY, dropped=ListKind(WholeKind(0, 10_000)))
+def forget(goal: Sequent, dropped: tuple[int, ...]) -> list[Goal]:
+    """Fewer hypotheses.
+
+    D(H')   D(g | H')   H' |- g
+    --------------------------- H' is H without the listed ones
+    H |- g
+
+    Fails when an index is out of range.
+    """
+    require(
+        all(i < len(goal.hypotheses) for i in dropped), "forget", "indices of hypotheses", dropped
+    )
+    rest = tuple(fact for i, fact in enumerate(goal.hypotheses) if i not in dropped)
+    return keep([*defined(rest, goal.goal.term), Sequent(rest, goal.goal)])
+
+
+def defined(hypotheses: Facts, *items: Term) -> list[Sequent]:
+    """What makes the hypotheses, and under them the terms, defined."""
+    return hypothesis_obligations(hypotheses) + obligations(hypotheses, *items)
+
+
+@leaf_rule(*ANY, lemma=LEMMA, mapping=ListKind(RowKind((NAME, TERM))))
+def instance(goal: Sequent, lemma: object, mapping: tuple[tuple[str, Term], ...]) -> list[Goal]:
+    """A sequent proved earlier, at other terms.
+
+    D(s | H)   H |- h[s] for each h of H'
+    ------------------------------------- H' |- g' was proved, g = g'[s]
+    H |- g
+
+    Fails when the goals differ.
+    """
+    proved: Sequent = lemma.sequent  # type: ignore[attr-defined]
+    names = dict(mapping)
+    require(len(names) == len(mapping), "instance", "each variable once", mapping)
+    fact = proved.goal.substitute(names)
+    same = fact == goal.goal
+    if not same and fact.rel == goal.goal.rel:
+        canon = context(goal.hypotheses).canon
+        same = canon.is_zero(canon(fact.term - goal.goal.term))
+    require(same, "instance", "the goal is the lemma's", goal.goal, fact)
+    out = obligations(goal.hypotheses, *names.values())
+    for known in proved.hypotheses:
+        needed = known.substitute(names)
+        if needed not in goal.hypotheses and not context(goal.hypotheses).evident(needed):
+            out.append(Sequent(goal.hypotheses, needed))
+    return keep(out)
