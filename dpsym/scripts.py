@@ -32,6 +32,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any, TypeVar, overload
 
+from dpsym.errors import ScriptError
 from dpsym.verdicts import Proved, Refuted, Verdict
 
 __all__ = ["Outcome", "ScriptTheorem", "collect", "proved", "refuted", "run"]
@@ -98,7 +99,7 @@ def proved(*, source: str = ...) -> Callable[[F], F]: ...
 def proved(body: F | None = None, /, *, source: str = "") -> F | Callable[[F], F]:
     """Declare a theorem whose verdicts have to be ``Proved``; ``source`` is where it stands.
 
-    Raises TypeError if what is decorated is not a function without parameters.
+    Raises ScriptError if what is decorated is not a function without parameters.
 
     >>> @proved(source="Dwork & Roth 2014, Theorem 3.14")
     ... def pure_dp_composes():
@@ -114,18 +115,18 @@ def refuted(*, source: str = ...) -> Callable[[F], F]: ...
 def refuted(body: F | None = None, /, *, source: str = "") -> F | Callable[[F], F]:
     """Declare a claim whose verdicts have to be ``Refuted``, each by a witness.
 
-    Raises TypeError if what is decorated is not a function without parameters.
+    Raises ScriptError if what is decorated is not a function without parameters.
     """
     return _declare(Refuted, body, source)
 
 
 def _declare(expected: type[Verdict], body: F | None, source: str) -> F | Callable[[F], F]:
     if not isinstance(source, str):
-        raise TypeError(f"source is a text, not {source!r}")
+        raise ScriptError(f"source is a text, not {source!r}")
 
     def declare(function: F) -> F:
         if not inspect.isfunction(function) or inspect.signature(function).parameters:
-            raise TypeError(f"a theorem is a function without parameters, not {function!r}")
+            raise ScriptError(f"a theorem is a function without parameters, not {function!r}")
         theorem = ScriptTheorem(
             name=function.__name__,
             script=Path(function.__code__.co_filename),
@@ -236,9 +237,9 @@ def _verdicts(returned: object) -> tuple[Verdict, ...]:
     wrong = [item for item in verdicts if not isinstance(item, Verdict)]
     if wrong:
         kind = type(wrong[0]).__name__
-        raise TypeError(f"a theorem returns a verdict or a list of verdicts, not {kind}")
+        raise ScriptError(f"a theorem returns a verdict or a list of verdicts, not {kind}")
     if not checked:
-        raise ValueError("a theorem returns at least one verdict, not an empty list")
+        raise ScriptError("a theorem returns at least one verdict, not an empty list")
     return checked
 
 

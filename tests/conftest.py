@@ -1,0 +1,9 @@
+"""Fixed Hypothesis profiles, so that a run does not depend on the machine or the day."""
+
+import os
+
+from hypothesis import settings
+
+settings.register_profile("ci", derandomize=True, deadline=None, database=None)
+settings.register_profile("explore", parent=settings.get_profile("ci"), derandomize=False)
+settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))

@@ -1,0 +1,111 @@
+"""Who may import whom: kernel <- search <- checking <- what people use.
+
+The language (guarantees, mechanisms and the like) sits beside the search: it reads the kernel's
+data and knows no search, and the search knows no language.
+"""
+
+from __future__ import annotations
+
+import ast
+import sys
+from pathlib import Path
+
+import pytest
+
+from tests.repo.source import KERNEL, PACKAGE, ROOT, fresh, imports, module_name, python_files, tree
+
+FILES = python_files(PACKAGE)
+each_file = pytest.mark.parametrize("path", FILES, ids=module_name)
+
+ABOVE = {"cli", "scripts", "testing", "__main__", "__init__"}  # what people use
+COMMON = {"errors", "version"}  # imports nothing of the package
+MAY_IMPORT = {
+    "common": {"common"},
+    "kernel": {"kernel"},
+    "search": {"kernel", "search", "common"},
+    "language": {"kernel", "language", "common"},
+    "checking": {"kernel", "search", "language", "checking", "common"},
+    "above": {"kernel", "search", "language", "checking", "above", "common"},
+}
+DATA = {"terms", "statements", "refusal", "definitions"}  # of the kernel, for the language
+DEPENDENCIES = {"click", "flint", "highspy", "mpmath", "numpy", "sympy"}
+RUNS_TEXT = {"eval", "exec", "sympify", "parse_expr", "lambdify", "S", "parse_latex"}
+RUNS_TEXT_MODULES = {"pickle", "cPickle", "marshal", "shelve", "dill", "cloudpickle"}
+
+
+def layer(name: str) -> str:
+    """The layer of a dotted name within dpsym; the package itself stands above everything."""
+    parts = name.split(".")
+    part = parts[1] if len(parts) > 1 else "__init__"
+    if part in ("kernel", "search", "checking"):
+        return part
+    if part in COMMON:
+        return "common"
+    known = (PACKAGE / part).is_dir() or (PACKAGE / f"{part}.py").is_file()
+    return "above" if part in ABOVE or not known else "language"
+
+
+@each_file
+def test_imports_go_one_way(path: Path) -> None:
+    own = layer(module_name(path))
+    for name, line in imports(path):
+        if name.split(".")[0] == "dpsym":
+            assert layer(name) in MAY_IMPORT[own], f"{path}:{line}: {own} imports {name}"
+            if own == "language" and layer(name) == "kernel":
+                assert name.split(".")[2] in DATA, f"{path}:{line}: {name}"
+
+
+@each_file
+def test_only_declared_dependencies(path: Path) -> None:
+    for name, line in imports(path):
+        top = name.split(".")[0]
+        if layer(module_name(path)) == "above" and top in {"hypothesis", "pytest"}:
+            continue  # the testing plug-in
+        allowed = DEPENDENCIES | {"dpsym"} | sys.stdlib_module_names
+        assert top in allowed, f"{path}:{line}: {name}"
+
+
+@each_file
+def test_no_text_is_run_as_code(path: Path) -> None:
+    """No function that runs, parses or unpickles a string; ``S(...)`` is SymPy's sympify."""
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.Call):
+            function = node.func
+            name = function.attr if isinstance(function, ast.Attribute) else None
+            name = function.id if isinstance(function, ast.Name) else name
+            assert name not in RUNS_TEXT, f"{path}:{node.lineno}: {name}"
+        elif isinstance(node, ast.ImportFrom):
+            assert not {alias.name for alias in node.names} & {"sympify", "parse_expr", "lambdify"}
+    assert not {name.split(".")[0] for name, _ in imports(path)} & RUNS_TEXT_MODULES
+
+
+def test_only_the_kernel_makes_theorems() -> None:
+    """No module outside the kernel names what seals a theorem."""
+    for path in FILES:
+        if not path.is_relative_to(KERNEL):
+            private = [
+                f"{path}:{line}: {name}"
+                for name, line in imports(path)
+                if name.startswith("dpsym.kernel.") and name.rsplit(".", 1)[1].startswith("_")
+            ]
+            assert not private
+
+
+def test_importing_the_package_loads_no_command_line() -> None:
+    loaded = fresh("import dpsym, sys; print(*sys.modules, sep='\\n')").split()
+    assert "click" not in loaded
+    assert "highspy" not in loaded
+
+
+def test_every_folder_is_a_package() -> None:
+    folders = {path.parent for path in FILES}
+    assert all((folder / "__init__.py").is_file() for folder in folders)
+    assert (PACKAGE / "py.typed").is_file()
+
+
+def test_layers_are_told_apart() -> None:
+    assert layer("dpsym") == layer("dpsym.cli.main") == layer("dpsym.check") == "above"
+    assert layer("dpsym.kernel.terms.Term") == "kernel"
+    assert layer("dpsym.verdicts.Proved") == "language"
+    assert layer("dpsym.errors") == "common"
+    assert ROOT.joinpath("pyproject.toml").is_file()
