@@ -1,7 +1,8 @@
 """The goal of a certificate as text, from the kernel's own terms.
 
-What a reader of ``dpsym verify`` believes is this text, so nothing is left out of it, and a name
-that could be taken for something else (``"0"``, a line break) is shown in quotes.
+What a reader of ``dpsym verify`` believes is this text, so nothing is left out of it: inner parts
+of a deep or huge term are named ``$1``, ``$2``, ... and given after it. A name that could be taken
+for something else (``"0"``, a line break) is shown in quotes.
 """
 
 from __future__ import annotations
@@ -18,8 +19,9 @@ from dpsym.kernel.statements import (
     Stage,
     Statement,
 )
-from dpsym.kernel.terms import Term, substitute, text, var
+from dpsym.kernel.terms import Term, substitute, subterms, text, var
 
+_DEEPEST, _LARGEST = 11, 2000  # what is shown in one piece; ``text`` cuts at depth 13
 _SPECIAL = frozenset(
     {"pi", "exp", "log", "sqrt", "erfc", "Abs", "Max", "Min", "Ite", "and", "for", "with"}
 )
@@ -111,4 +113,21 @@ def _name(name: str) -> str:
 
 def _term(node: Term) -> str:
     unclear = {name: var(_name(name)) for name in node.vars if _name(name) != name}
-    return text(substitute(node, unclear))
+    shown, pieces = _in_pieces(substitute(node, unclear))
+    where = "; ".join(f"{name} = {text(piece)}" for name, piece in pieces)
+    return f"{text(shown)} [where {where}]" if where else text(shown)
+
+
+def _in_pieces(node: Term) -> tuple[Term, list[tuple[str, Term]]]:
+    """The term with its inner parts replaced by names, and these parts, each shallow and small."""
+    pieces: list[tuple[str, Term]] = []
+    if node.depth <= _DEEPEST and node.size <= _LARGEST:
+        return node, pieces
+    done: dict[Term, Term] = {}
+    for part in subterms(node):
+        built = Term(part.op, tuple(done[arg] for arg in part.args), part.value)
+        if part is not node and (built.depth >= _DEEPEST or built.size > _LARGEST):
+            pieces.append((f"${len(pieces) + 1}", built))
+            built = var(pieces[-1][0])
+        done[part] = built
+    return done[node], pieces
