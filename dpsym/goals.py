@@ -91,7 +91,8 @@ def _region(region: Region) -> str:
 
 def _guarantee(guarantee: Guarantee) -> str:
     shown = ", ".join("+oo" if arg is None else _term(arg) for arg in guarantee.args)
-    return f"{guarantee.name}({shown})" + ("" if guarantee.two_way else " one way")
+    way = "one way, (Q, P)" if guarantee.reverse else "one way, (P, Q)"
+    return f"{guarantee.name}({shown})" + ("" if guarantee.two_way else f" {way}")
 
 
 def _domain(variables: tuple[tuple[str, str], ...], facts: tuple[Fact, ...]) -> str:

@@ -31,9 +31,10 @@ def claimed(epsilon: Term) -> str:
 
 def test_one_stage_with_several_guarantees() -> None:
     stage = Assumed((Guarantee("PureDP", (e,)), Guarantee("ApproxDP", (e, d), two_way=False)))
-    assert about(stage, claim=Guarantee("ZCDP", (e,))) == (
-        "any mechanism with PureDP(e) and ApproxDP(e, d) one way\n"
-        "has ZCDP(e)\n"
+    claim = Guarantee("ZCDP", (e,), two_way=False, reverse=True)
+    assert about(stage, claim=claim) == (
+        "any mechanism with PureDP(e) and ApproxDP(e, d) one way, (P, Q)\n"
+        "has ZCDP(e) one way, (Q, P)\n"
         "for all real e and integer k"
     )
 
