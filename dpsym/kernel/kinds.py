@@ -140,14 +140,14 @@ class GuaranteeKind(Kind):
 
     def write(self, value: Any, to: Writer) -> Any:
         args = [None if arg is None else to.term(arg) for arg in value.args]
-        return [value.name, args, value.two_way]
+        return [value.name, args, value.two_way, value.reverse]
 
     def read(self, data: Any, source: Reader) -> Any:
-        name, args, two_way = read_list(data, 3)
-        if type(name) is not str or type(two_way) is not bool:
+        name, args, two_way, reverse = read_list(data, 4)
+        if type(name) is not str or type(two_way) is not bool or type(reverse) is not bool:
             raise self.refuse(data)
         items = [None if arg is None else source.term(arg) for arg in read_list(args)]
-        return Guarantee(name, tuple(items), two_way)
+        return Guarantee(name, tuple(items), two_way, reverse)
 
 
 @dataclass(frozen=True)

@@ -7,7 +7,8 @@ A statement is plain data. Its meaning:
     output of the earlier stages and with fresh randomness, everything that the stage says:
     the composition has every one of ``claims``.
 
-An ``Assumed`` stage is any pair of output distributions with the listed guarantees. A ``Mechanism``
+An ``Assumed`` stage is any pair of output distributions with the listed guarantees, and a
+``Processed`` stage one that such a pair becomes under a randomised map. A ``Mechanism``
 stage is an explicit family of neighbouring pairs, written as densities. What a guarantee's name
 means is in ``definitions``.
 """
@@ -46,7 +47,8 @@ class Fact:
 
 @dataclass(frozen=True, slots=True)
 class Guarantee:
-    """A privacy notion's name and arguments; both directions if ``two_way``.
+    """A privacy notion's name and arguments, for (P, Q) and (Q, P) if ``two_way``, else for (P, Q),
+    or for (Q, P) if ``reverse``.
 
     An argument is a term over the parameters, except that ``MomentBound`` has the three arguments
     f (a term in ``$t`` too), its value on the ray q = 0 (None: plus infinity) and the bound.
@@ -55,6 +57,11 @@ class Guarantee:
     name: str
     args: tuple[Term | None, ...]
     two_way: bool = True
+    reverse: bool = False
+
+    def substitute(self, mapping: dict[str, Term]) -> Guarantee:
+        args = tuple(None if arg is None else substitute(arg, mapping) for arg in self.args)
+        return Guarantee(self.name, args, self.two_way, self.reverse)
 
 
 @dataclass(frozen=True, slots=True)
@@ -87,13 +94,21 @@ class Assumed:
 
 
 @dataclass(frozen=True, slots=True)
+class Processed:
+    """The output of any mechanism with all of these guarantees, sent through any randomised map
+    that does not see the data."""
+
+    guarantees: tuple[Guarantee, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Mechanism:
     """An explicit mechanism: its neighbouring pairs."""
 
     pairs: tuple[Pair, ...]
 
 
-Stage = Union[Assumed, Mechanism]
+Stage = Union[Assumed, Processed, Mechanism]
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,0 +1,230 @@
+"""What the guarantees mean, as data.
+
+P and Q are the output distributions, p and q their densities, t = p/q. A guarantee is a list of
+constraints on the ordered pair (P, Q):
+
+* ``Support``: a fact about t that holds almost surely, and which of the rays q = 0 and p = 0 carry
+  no mass;
+* ``Moment``: the integral of a 1-homogeneous function of (p, q) has an integrable positive part and
+  is at most a bound;
+* ``Range``: almost surely under P, log t lies in an interval of the given length, somewhere;
+
+or a family of members, one for each value of a fresh variable. Two-way guarantees hold for (P, Q)
+and (Q, P).
+
+Sources: pure and approximate DP: Dwork and Roth (2014), Definition 2.4, the latter as a hockey-stick
+divergence by Barthe and Olmedo (2013); Renyi DP: Mironov (2017), Definition 4; zCDP: Bun and Steinke
+(2016), Definition 1.1; bounded range: Durfee and Rogers (2019), Definition 3.1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Union
+
+from dpsym.kernel import terms as tm
+from dpsym.kernel.refusal import Refusal
+from dpsym.kernel.statements import RATIO, Fact, Guarantee
+from dpsym.kernel.terms import ONE, ZERO, Term, substitute
+
+T = tm.var(RATIO)
+P_RAY, Q_RAY = "p", "q"  # the rays q = 0 (loss plus infinity) and p = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """A 1-homogeneous function of (p, q): q f(p/q) inside, p * ``at_p`` on the ray q = 0 and
+    q * ``at_q`` on the ray p = 0. ``None`` is plus infinity. ``f`` is a term in ``$t``."""
+
+    f: Term
+    at_p: Term | None
+    at_q: Term | None
+
+    def swapped(self) -> Form:
+        """The function of (q, p): p f(q/p) = q * t f(1/t)."""
+        return Form(T * substitute(self.f, {RATIO: 1 / T}), self.at_q, self.at_p)
+
+    def at(self, ratio: Term) -> Term:
+        return substitute(self.f, {RATIO: ratio})
+
+    def on(self, ray: str) -> Term | None:
+        return self.at_p if ray == P_RAY else self.at_q
+
+    def terms(self) -> tuple[Term, ...]:
+        return tuple(item for item in (self.f, self.at_p, self.at_q) if item is not None)
+
+
+@dataclass(frozen=True, slots=True)
+class Support:
+    """``ratio <= bound`` almost surely, where the ratio is t, or 1/t if ``reverse``."""
+
+    bound: Term
+    fact: Fact
+    reverse: bool = False
+
+    @property
+    def null(self) -> str:
+        """The ray that carries no mass."""
+        return Q_RAY if self.reverse else P_RAY
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    form: Form
+    bound: Term
+
+
+@dataclass(frozen=True, slots=True)
+class Range:
+    """Between any two points of positive p (of positive q, if ``reverse``), log t differs by at
+    most ``length``."""
+
+    length: Term
+    reverse: bool = False
+
+    @property
+    def null(self) -> str:
+        return Q_RAY if self.reverse else P_RAY
+
+
+Constraint = Union[Support, Moment, Range]
+
+
+@dataclass(frozen=True)
+class Definition:
+    """``conditions`` on the arguments without which the notion has no meaning; then either the
+    constraints on (P, Q), or for a family the facts about the fresh variable and the member."""
+
+    arity: int
+    conditions: Callable[..., tuple[Fact, ...]]
+    forward: Callable[..., tuple[Constraint, ...]] | None = None
+    member: Callable[..., tuple[tuple[Fact, ...], Guarantee]] | None = None
+
+
+def _none(*_: object) -> tuple[Fact, ...]:
+    return ()
+
+
+def power_form(order: Term) -> Form:
+    """p^a q^(1-a), a > 1."""
+    return Form(tm.real_power(T, order), None, ZERO)
+
+
+def hockey_stick(epsilon: Term) -> Form:
+    """(p - e^epsilon q)_+"""
+    return Form(tm.positive_part(T - tm.exp(epsilon)), ONE, ZERO)
+
+
+def _pure(epsilon: Term) -> tuple[Constraint, ...]:
+    bound = tm.exp(epsilon)
+    return (Support(bound, Fact(bound - T, ">=")),)
+
+
+def _approx(epsilon: Term, delta: Term) -> tuple[Constraint, ...]:
+    return (Moment(hockey_stick(epsilon), delta),)
+
+
+def _renyi(order: Term, epsilon: Term) -> tuple[Constraint, ...]:
+    return (Moment(power_form(order), tm.exp((order - 1) * epsilon)),)
+
+
+def _renyi_below_one(order: Term, epsilon: Term) -> tuple[Constraint, ...]:
+    form = Form(-tm.real_power(T, order), ZERO, ZERO)
+    return (Moment(form, -tm.exp((order - 1) * epsilon)),)
+
+
+def _kullback_leibler(epsilon: Term) -> tuple[Constraint, ...]:
+    return (Moment(Form(T * tm.log(T), None, ZERO), epsilon),)
+
+
+def _probabilistic(epsilon: Term, delta: Term) -> tuple[Constraint, ...]:
+    form = Form(tm.ite(tm.exp(epsilon) - T, ZERO, T), ONE, ZERO)
+    return (Moment(form, delta),)
+
+
+def _moment(f: Term, at_p: Term | None, bound: Term) -> tuple[Constraint, ...]:
+    return (Moment(Form(f, at_p, ZERO), bound),)
+
+
+def _bounded_range(length: Term) -> tuple[Constraint, ...]:
+    return (Range(length),)
+
+
+def _zcdp_member(order: Term, rho: Term) -> tuple[tuple[Fact, ...], Guarantee]:
+    return (Fact(order - 1, ">"),), Guarantee("RenyiDP", (order, rho * order))
+
+
+DEFINITIONS: dict[str, Definition] = {
+    "PureDP": Definition(1, _none, _pure),
+    "ApproxDP": Definition(2, _none, _approx),
+    "RenyiDP": Definition(2, lambda a, _: (Fact(a - 1, ">"),), _renyi),
+    "RenyiDPBelowOne": Definition(
+        2, lambda a, _: (Fact(a, ">"), Fact(1 - a, ">")), _renyi_below_one
+    ),
+    "KLDP": Definition(1, _none, _kullback_leibler),
+    "ZCDP": Definition(1, _none, member=_zcdp_member),
+    "ProbabilisticDP": Definition(2, _none, _probabilistic),
+    "BoundedRange": Definition(1, _none, _bounded_range),
+    "MomentBound": Definition(3, _none, _moment),
+}
+
+
+def definition(guarantee: Guarantee) -> Definition:
+    found = DEFINITIONS.get(guarantee.name)
+    if found is None:
+        raise Refusal("guarantee", "the name of a guarantee", guarantee.name)
+    if len(guarantee.args) != found.arity:
+        raise Refusal("guarantee", f"{guarantee.name} has {found.arity} arguments", guarantee.args)
+    for i, arg in enumerate(guarantee.args):
+        infinite = arg is None and guarantee.name == "MomentBound" and i == 1
+        if not infinite and not isinstance(arg, Term):
+            raise Refusal("guarantee", "arguments that are terms", arg)
+    return found
+
+
+def conditions(guarantee: Guarantee) -> tuple[Fact, ...]:
+    """Facts about the arguments without which the guarantee has no meaning."""
+    return definition(guarantee).conditions(*guarantee.args)
+
+
+def member(guarantee: Guarantee, value: Term) -> tuple[tuple[Fact, ...], Guarantee] | None:
+    """A family's member at a value of its variable, and the facts that the value must satisfy."""
+    build = definition(guarantee).member
+    if build is None:
+        return None
+    facts, found = build(value, *guarantee.args)
+    return facts, replace(found, two_way=guarantee.two_way, reverse=guarantee.reverse)
+
+
+def constraints(guarantee: Guarantee) -> tuple[Constraint, ...]:
+    """The constraints on (P, Q), of both directions; none for a family."""
+    build = definition(guarantee).forward
+    if build is None:
+        return ()
+    forward = build(*guarantee.args)
+    backward = tuple(_swapped(item) for item in forward)
+    if guarantee.two_way:
+        return forward + tuple(item for item in backward if item not in forward)
+    return backward if guarantee.reverse else forward
+
+
+def _swapped(item: Constraint) -> Constraint:
+    if isinstance(item, Moment):
+        return Moment(item.form.swapped(), item.bound)
+    if isinstance(item, Support):
+        inverse = tm.exp(-item.bound.args[0])  # 1/t <= e^epsilon, as a bound of t
+        return Support(item.bound, Fact(T - inverse, ">="), reverse=True)
+    return Range(item.length, reverse=not item.reverse)
+
+
+def live_rays(items: tuple[Constraint, ...]) -> frozenset[str]:
+    """The rays that can carry mass: not those that a support excludes, nor those on which a finite
+    moment is infinite."""
+    live = {P_RAY, Q_RAY}
+    for item in items:
+        if isinstance(item, Moment):
+            live -= {ray for ray in (P_RAY, Q_RAY) if item.form.on(ray) is None}
+        else:
+            live.discard(item.null)
+    return frozenset(live)
