@@ -13,7 +13,19 @@ from typing import Any, Protocol
 from flint import fmpq
 
 from dpsym.kernel.refusal import Refusal
-from dpsym.kernel.statements import Fact, Guarantee
+from dpsym.kernel.statements import (
+    INTEGER,
+    REAL,
+    RELATIONS,
+    Assumed,
+    Fact,
+    Guarantee,
+    Mechanism,
+    Pair,
+    Processed,
+    Region,
+    Statement,
+)
 from dpsym.kernel.terms import MAX_DIGITS, Term
 
 MAX_ITEMS = 5000
@@ -68,10 +80,11 @@ class TermKind(Kind):
 
 @dataclass(frozen=True)
 class NameKind(Kind):
-    describe = "the name of a variable"
+    describe = "a name of at most 200 characters"
+    shortest: int = 1
 
     def check(self, value: object) -> None:
-        if type(value) is not str or not 0 < len(value) <= 200:
+        if type(value) is not str or not self.shortest <= len(value) <= 200:
             raise self.refuse(value)
 
 
@@ -112,42 +125,6 @@ class ChoiceKind(Kind):
     def check(self, value: object) -> None:
         if not any(type(value) is type(option) and value == option for option in self.options):
             raise Refusal("parameter", f"one of {self.options}", value)
-
-
-@dataclass(frozen=True)
-class FactKind(Kind):
-    describe = "a fact"
-
-    def check(self, value: object) -> None:
-        if not isinstance(value, Fact):
-            raise self.refuse(value)
-
-    def write(self, value: Any, to: Writer) -> Any:
-        return [to.term(value.term), value.rel]
-
-    def read(self, data: Any, source: Reader) -> Any:
-        first, second = read_list(data, 2)
-        return Fact(source.term(first), str(second))
-
-
-@dataclass(frozen=True)
-class GuaranteeKind(Kind):
-    describe = "a guarantee"
-
-    def check(self, value: object) -> None:
-        if not isinstance(value, Guarantee):
-            raise self.refuse(value)
-
-    def write(self, value: Any, to: Writer) -> Any:
-        args = [None if arg is None else to.term(arg) for arg in value.args]
-        return [value.name, args, value.two_way, value.reverse]
-
-    def read(self, data: Any, source: Reader) -> Any:
-        name, args, two_way, reverse = read_list(data, 4)
-        if type(name) is not str or type(two_way) is not bool or type(reverse) is not bool:
-            raise self.refuse(data)
-        items = [None if arg is None else source.term(arg) for arg in read_list(args)]
-        return Guarantee(name, tuple(items), two_way, reverse)
 
 
 @dataclass(frozen=True)
@@ -207,6 +184,54 @@ class RowKind(Kind):
 
 
 @dataclass(frozen=True)
+class RecordKind(Kind):
+    """An instance of a data class, whose fields have these kinds, in order."""
+
+    made: type
+    fields: tuple[Kind, ...]
+
+    def values(self, value: Any) -> tuple[Any, ...]:
+        return tuple(getattr(value, name) for name in self.made.__dataclass_fields__)
+
+    def check(self, value: object) -> None:
+        if type(value) is not self.made:
+            raise Refusal("parameter", f"a {self.made.__name__}", value)
+        RowKind(self.fields).check(self.values(value))
+
+    def write(self, value: Any, to: Writer) -> Any:
+        return RowKind(self.fields).write(self.values(value), to)
+
+    def read(self, data: Any, source: Reader) -> Any:
+        values = RowKind(self.fields).read(data, source)
+        RowKind(self.fields).check(values)
+        return self.made(*values)
+
+
+@dataclass(frozen=True)
+class OneOfKind(Kind):
+    """A record of one of several classes; written with the class's name."""
+
+    options: tuple[RecordKind, ...]
+
+    def option(self, name: object) -> RecordKind:
+        for kind in self.options:
+            if kind.made.__name__ == name:
+                return kind
+        raise Refusal("parameter", f"one of {[kind.made.__name__ for kind in self.options]}", name)
+
+    def check(self, value: object) -> None:
+        self.option(type(value).__name__).check(value)
+
+    def write(self, value: Any, to: Writer) -> Any:
+        name = type(value).__name__
+        return [name, self.option(name).write(value, to)]
+
+    def read(self, data: Any, source: Reader) -> Any:
+        name, rest = read_list(data, 2)
+        return self.option(name).read(rest, source)
+
+
+@dataclass(frozen=True)
 class EarlierKind(Kind):
     """Something the kernel has proved: an instance of one of its sealed classes."""
 
@@ -250,9 +275,21 @@ def read_rational(data: object) -> fmpq:
 
 TERM = TermKind()
 NAME = NameKind()
-FACT = FactKind()
-GUARANTEE = GuaranteeKind()
 RATIONAL = RationalKind()
 POSITIVE = RationalKind(positive=True)
 SIGN = ChoiceKind((1, -1))
 FLAG = ChoiceKind((False, True))
+FACT = RecordKind(Fact, (TERM, ChoiceKind(RELATIONS)))
+GUARANTEE = RecordKind(Guarantee, (NAME, ListKind(MaybeKind(TERM)), FLAG, FLAG))
+VARIABLES = ListKind(RowKind((NAME, ChoiceKind((REAL, INTEGER)))))
+FACTS, GUARANTEES = ListKind(FACT), ListKind(GUARANTEE)
+REGION = RecordKind(Region, (TERM, TERM, MaybeKind(NAME), FACTS, MaybeKind(TERM)))
+PAIR = RecordKind(Pair, (ListKind(REGION), VARIABLES, FACTS, NameKind(shortest=0)))
+STAGE = OneOfKind(
+    (
+        RecordKind(Assumed, (GUARANTEES,)),
+        RecordKind(Processed, (GUARANTEES,)),
+        RecordKind(Mechanism, (ListKind(PAIR),)),
+    )
+)
+STATEMENT = RecordKind(Statement, (VARIABLES, FACTS, ListKind(STAGE), GUARANTEES))

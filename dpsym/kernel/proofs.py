@@ -7,7 +7,7 @@ what is left to prove.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -119,22 +119,37 @@ def top_obligations(hypotheses: Facts, fact: Fact) -> list[Sequent]:
     return list(dict.fromkeys(defined(hypotheses, fact.term)))
 
 
+def check_all(goals: Sequence[Goal], proofs: tuple[Proof, ...]) -> None:
+    """Check one proof for each goal, in order."""
+    if len(goals) != len(proofs):
+        raise Refusal("proof", f"{len(goals)} proofs of definedness", len(proofs))
+    for goal, proof in zip(goals, proofs, strict=True):
+        check(goal, proof)
+
+
 def prove_lemma(sequent: Sequent, proof: Proof, definedness: tuple[Proof, ...] = ()) -> Lemma:
     """Check a proof of the sequent, and proofs that it is defined, one per top obligation."""
-    needed = top_obligations(sequent.hypotheses, sequent.goal)
-    if len(needed) != len(definedness):
-        raise Refusal("lemma", f"{len(needed)} proofs of definedness", len(definedness))
-    for premise, inner in zip(needed, definedness, strict=True):
-        check(premise, inner)
+    check_all(top_obligations(sequent.hypotheses, sequent.goal), definedness)
     check(sequent, proof)
-    return _seal(Lemma, sequent=sequent, proof=proof, definedness=definedness)
+    made: Lemma = seal(Lemma, sequent=sequent, proof=proof, definedness=definedness)
+    return made
 
 
-def _seal(kind: type, **values: object) -> Any:
+def seal(kind: type, **values: object) -> Any:
+    """For this module and ``theorems`` alone, after a check."""
     made = object.__new__(kind)
     for name, value in values.items():
         object.__setattr__(made, name, value)
     return made
 
 
-__all__ = ["RULES", "Lemma", "Proof", "Sealed", "check", "prove_lemma", "step", "top_obligations"]
+__all__ = [
+    "RULES",
+    "Lemma",
+    "Proof",
+    "check",
+    "check_all",
+    "prove_lemma",
+    "step",
+    "top_obligations",
+]

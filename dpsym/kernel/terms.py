@@ -142,7 +142,7 @@ def _value_ok(op: str, value: object) -> bool:
     if op == "num":
         return isinstance(value, fmpq) and max(abs(value.p), value.q) < 10**MAX_DIGITS
     if op == "var":
-        return isinstance(value, str) and 0 < len(value) <= 200
+        return isinstance(value, str) and 0 < len(value) <= 200 and value.isprintable()
     if op == "pow":
         return type(value) is int and abs(value) <= MAX_POWER
     return value is None
