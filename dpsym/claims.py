@@ -1,0 +1,94 @@
+"""From a subject, a claim and ``where`` to the statement that the kernel is to prove. Trusted."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Union
+
+from dpsym.combinators import Part, Subject, hypotheses, parts_of, stage
+from dpsym.errors import InputError
+from dpsym.guarantees import Both, Guarantee
+from dpsym.kernel.statements import Fact, Statement
+from dpsym.kernel.terms import Term
+from dpsym.mechanisms.base import Mechanism
+from dpsym.scope import Scope
+
+__all__ = ["Goal", "read_claim", "read_inequality"]
+
+DecideUnder = Callable[[Term, tuple[Fact, ...]], Union[str, None]]
+"""The sign of a term where the facts hold: ">", "<", "=", or None for not known."""
+
+
+@dataclass(frozen=True)
+class Goal:
+    """What is to be proved, and what a reader of the verdict should know.
+
+    ``obligations`` must hold for the subject to be what it says (rows of a table sum to 1);
+    ``assumptions`` are taken for granted; ``scope`` has the symbols and what was dropped of them.
+    """
+
+    statement: Statement
+    scope: Scope
+    obligations: tuple[Fact, ...]
+    assumptions: tuple[str, ...]
+
+
+def read_claim(
+    subject: Subject, claim: Guarantee | Both, where: object, decide: DecideUnder
+) -> Goal:
+    """The goal of ``check(subject, claim, where)``.
+
+    Raises: InputError, UnsupportedError, TooLargeError.
+
+    >>> from sympy import symbols
+    >>> from dpsym.guarantees import PureDP
+    >>> e = symbols("e", nonnegative=True)
+    >>> goal = read_claim(PureDP(e), PureDP(2 * e), [], lambda term, facts: None)
+    >>> goal.statement.facts, goal.statement.claims[0].args
+    ((e >= 0,), (2*e,))
+    """
+    parts = tuple(parts_of(subject, "subject"))
+    if not isinstance(claim, (Guarantee, Both)):
+        raise InputError("claim", "a guarantee such as PureDP(epsilon)", claim)
+    scope = Scope(where)
+    for item in (*parts, claim):
+        for name, expr in item.parameters():
+            scope.declare(expr, name)
+    scope.assume(hypotheses(parts), "subject")
+    facts = tuple(scope.facts)
+
+    def sign(term: Term) -> str | None:
+        return decide(term, facts)
+
+    stages = tuple(stage(part, scope, sign) for part in parts)
+    claims = claim.to_kernel(scope, sign)
+    statement = Statement(scope.variables, tuple(scope.facts), stages, claims)
+    return Goal(statement, scope, _obligations(parts, scope), _assumptions(parts))
+
+
+def read_inequality(lhs: object, rhs: object, where: object) -> tuple[Term, Scope]:
+    """``rhs - lhs``, which is to be shown nonnegative, and the scope it lives in.
+
+    >>> from sympy import symbols
+    >>> term, scope = read_inequality(0, symbols("x", positive=True), [])
+    >>> term, scope.facts
+    (x, [x > 0])
+    """
+    from dpsym.arguments import real
+
+    scope = Scope(where)
+    left = scope.term(real("lhs", lhs), "lhs")
+    right = scope.term(real("rhs", rhs), "rhs")
+    return right - left, scope
+
+
+def _obligations(parts: tuple[Part, ...], scope: Scope) -> tuple[Fact, ...]:
+    mechanisms = [part for part in parts if isinstance(part, Mechanism)]
+    relations = [relation for part in mechanisms for relation in part.obligations()]
+    return tuple(fact for item in relations for fact in scope.relation(item, "matrix"))
+
+
+def _assumptions(parts: tuple[Part, ...]) -> tuple[str, ...]:
+    mechanisms = [part for part in parts if isinstance(part, Mechanism)]
+    return tuple(dict.fromkeys(text for part in mechanisms for text in part.assumptions()))

@@ -1,0 +1,153 @@
+"""Mechanisms with finitely many outputs."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from itertools import combinations
+
+import sympy as sp
+
+from dpsym.arguments import nonnegative, probability
+from dpsym.errors import InputError
+from dpsym.kernel import statements
+from dpsym.kernel import terms as k
+from dpsym.kernel.statements import Pair, Region
+from dpsym.mechanisms.base import Mechanism
+from dpsym.scope import Scope
+from dpsym.translate import exact
+
+__all__ = ["RandomizedResponse", "Table"]
+
+MAX_ENTRIES = 4096
+
+
+class Table(Mechanism):
+    """A table of probabilities: one row an input, one column an output.
+
+    Any two rows count as neighbours, in both orders.
+
+    Args:
+        matrix: rows of probabilities, exact numbers or expressions in parameters.
+
+    Raises: InputError for rows of different lengths, fewer than two rows, an entry that is a
+    number outside [0, 1], or a row of numbers that does not sum to 1. Rows with symbols must be
+    proved to be distributions: see ``obligations``.
+
+    >>> a = sp.Symbol("a", positive=True)
+    >>> Table([[a, 1 - a], [1 - a, a]])
+    Table([[a, 1 - a], [1 - a, a]])
+    """
+
+    fields = ("matrix",)
+    matrix: tuple[tuple[sp.Expr, ...], ...]
+
+    def __init__(self, matrix: object) -> None:
+        rows = matrix.tolist() if isinstance(matrix, sp.MatrixBase) else matrix
+        if not isinstance(rows, Sequence) or isinstance(rows, str) or len(rows) < 2:
+            raise InputError("matrix", "two or more rows of probabilities", matrix)
+        if not all(isinstance(row, Sequence) and not isinstance(row, str) for row in rows):
+            raise InputError("matrix", "rows of probabilities", matrix)
+        if len({len(row) for row in rows}) != 1 or not rows[0]:
+            raise InputError("matrix", "rows of one length", matrix)
+        if len(rows) * len(rows[0]) > MAX_ENTRIES:
+            raise InputError("matrix", f"at most {MAX_ENTRIES} entries", len(rows) * len(rows[0]))
+        self._set(
+            matrix=tuple(
+                tuple(probability(f"row {i}, column {j}", x) for j, x in enumerate(row, 1))
+                for i, row in enumerate(rows, 1)
+            )
+        )
+        for i, row in enumerate(self.matrix, 1):
+            if all(entry.is_Rational for entry in row) and sum(row) != 1:
+                raise InputError(f"row {i}", "probabilities that sum to 1", row)
+
+    def __repr__(self) -> str:
+        rows = ", ".join(f"[{', '.join(map(str, row))}]" for row in self.matrix)
+        return f"Table([{rows}])"
+
+    def parameters(self) -> Iterator[tuple[str, sp.Expr]]:
+        for i, row in enumerate(self.matrix, 1):
+            for j, entry in enumerate(row, 1):
+                yield f"row {i}, column {j}", entry
+
+    def obligations(self) -> tuple[sp.Basic, ...]:
+        """Every row that is not of numbers: its entries are >= 0 and sum to 1."""
+        found: list[sp.Basic] = []
+        for row in self.matrix:
+            open_entries = [entry for entry in row if not entry.is_Rational]
+            if open_entries:
+                total = sp.Add(*row, evaluate=False)
+                found.extend(sp.Ge(entry, 0, evaluate=False) for entry in open_entries)
+                found.append(sp.Eq(total, 1, evaluate=False))
+        return tuple(dict.fromkeys(found))
+
+    def to_kernel(self, scope: Scope) -> statements.Mechanism:
+        """One pair for every two rows, with one atom for each output; both orders are meant."""
+        rows = [
+            [scope.term(entry, f"row {i}, column {j}") for j, entry in enumerate(row, 1)]
+            for i, row in enumerate(self.matrix, 1)
+        ]
+        return statements.Mechanism(
+            tuple(
+                Pair(
+                    regions=tuple(
+                        Region(p, q, weight=k.ONE) for p, q in zip(rows[i], rows[j], strict=True)
+                    ),
+                    label=f"rows {i + 1} and {j + 1}",
+                )
+                for i, j in combinations(range(len(rows)), 2)
+            )
+        )
+
+
+class RandomizedResponse(Mechanism):
+    """Randomized response: one of k values, kept with probability e^epsilon/(e^epsilon + k - 1).
+
+    Otherwise one of the other k - 1 values is put out, each with the same probability. Warner,
+    JASA 60(309), 1965; for k values Kairouz, Oh, Viswanath, NeurIPS 2014, section 2.2.
+
+    Args:
+        epsilon: in nats; a constant must be >= 0.
+        categories: k, an integer >= 2 or an integer symbol.
+
+    Raises: InputError for a constant out of range, and for categories that are no integer.
+
+    >>> RandomizedResponse(sp.log(3), categories=4)
+    RandomizedResponse(epsilon=log(3), categories=4)
+    """
+
+    fields = ("epsilon", "categories")
+    epsilon: sp.Expr
+    categories: sp.Expr
+
+    def __init__(self, epsilon: object, categories: object = 2) -> None:
+        count = exact(categories, "categories")
+        if not count.is_integer or (count.is_Integer and count < 2):
+            raise InputError(
+                "categories", "an integer >= 2, or a symbol declared with integer=True", categories
+            )
+        self._set(epsilon=nonnegative("epsilon", epsilon), categories=count)
+
+    def parameters(self) -> Iterator[tuple[str, sp.Expr]]:
+        yield "epsilon", self.epsilon
+        yield "categories", self.categories
+
+    def hypotheses(self) -> tuple[sp.Basic, ...]:
+        return (
+            sp.Ge(self.epsilon, 0, evaluate=False),
+            sp.Ge(self.categories, 2, evaluate=False),
+        )
+
+    def to_kernel(self, scope: Scope) -> statements.Mechanism:
+        """By symmetry one pair of values: two outputs tell them apart, k - 2 do not."""
+        odds = k.exp(scope.term(self.epsilon, "epsilon"))
+        count = scope.term(self.categories, "categories")
+        total = odds + (count - 1) if self.categories != 2 else odds + 1
+        keep, other = odds / total, k.ONE / total
+        regions = [
+            Region(keep, other, weight=k.ONE),
+            Region(other, keep, weight=k.ONE),
+        ]
+        if self.categories != 2:
+            regions.append(Region(other, other, weight=count - 2))
+        return statements.Mechanism((Pair(tuple(regions), label="two different true values"),))
