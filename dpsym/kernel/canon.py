@@ -121,13 +121,33 @@ def to_term(poly: Poly) -> Term:
     return done
 
 
+def _leading(monos: list[Monomial]) -> Monomial:
+    """The greatest by powers, lexicographically: the choice commutes with multiplication."""
+    if len(monos) == 1:
+        return monos[0]
+    powers: dict[tuple[int, Term], dict[Monomial, fmpq | int]] = {}
+    for mono in monos:
+        for inner, value in mono[0]:
+            powers.setdefault((0, mono_term(inner)), {})[mono] = value
+        for item, count in mono[1]:
+            powers.setdefault((1, item), {})[mono] = count
+    for generator in sorted(powers, key=lambda pair: (pair[0], pair[1].key)):
+        given = powers[generator]
+        top = max(given.get(mono, 0) for mono in monos)
+        monos = [mono for mono in monos if given.get(mono, 0) == top]
+        if len(monos) == 1:
+            break
+    return monos[0]
+
+
 def content(poly: Poly) -> tuple[fmpq, Monomial, Poly]:
     """``c, m, r`` with poly = c * m * r: m collects the least powers of the atoms (square roots
-    excepted) and the exponential of the leading monomial, which has coefficient 1 in r."""
-    monos = sorted_monos(poly)
-    lead = monos[0]
+    excepted) and the exponential of the leading monomial, which has coefficient 1 in r. Products
+    of poly with a monomial have the same r."""
+    monos = list(poly)
+    lead = _leading(monos)
     least = dict(lead[1])
-    for mono in monos[1:]:
+    for mono in monos:
         powers = dict(mono[1])
         for item in set(least) | set(powers):
             least[item] = min(least.get(item, 0), powers.get(item, 0))
@@ -336,7 +356,16 @@ class Canon:
             return self._sqrt(self(args[0]))
         if op == "erfc":
             return self._erfc(self(args[0]))
-        return atom(Term(op, tuple(self.normal(arg) for arg in args)))
+        if op == "ite":
+            return atom(Term(op, tuple(self.normal(arg) for arg in args)))
+        first = self(args[0])
+        if op == "abs":  # |a| = 2 max(a, 0) - a
+            return plus(scaled(self._hinge(first), 2), first, -1)
+        second = self(args[1])
+        hinge = self._hinge(plus(first, second, -1))
+        if op == "max":  # b + max(a - b, 0)
+            return plus(second, hinge)
+        return plus(first, hinge, -1)
 
     def _exp(self, poly: Poly) -> Poly:
         """exp(k log A) = A^k for whole k, and sqrt(A)^(2k) for half-whole k."""
@@ -398,6 +427,24 @@ class Canon:
             value = _ONE
         rest = self.times(scaled(rest, value), _product(left))
         return out if rest == constant(1) else self.times(out, atom(tm.sqrt(to_term(rest))))
+
+    def _hinge(self, poly: Poly) -> Poly:
+        """max(u, 0): positive factors go outside, and max(-u, 0) = max(u, 0) - u."""
+        if self.all_signs(poly, strict=False):
+            return poly
+        if self.all_signs(scaled(poly, -1), strict=False):
+            return {}
+        whole, below = self.together(poly)
+        if not all(self.is_positive(item) for item in below):
+            whole, below = poly, {}
+        value, mono, rest = content(whole)
+        good = frozenset((item, k) for item, k in mono[1] if self.is_positive(item))
+        inner = self.times(rest, {(NOTHING, mono[1] - good): _ONE})
+        outer = self.times(
+            {(mono[0], good): abs(value)}, _product({a: -k for a, k in below.items()})
+        )
+        out = self.times(outer, atom(tm.maximum(to_term(inner), tm.ZERO)))
+        return out if value > 0 else plus(out, self.times(outer, inner), -1)
 
     def _erfc(self, poly: Poly) -> Poly:
         if not poly:

@@ -234,7 +234,7 @@ def subtract(goal: Sequent, multiplier: Term, lemma: tuple[str, tuple[Any, ...]]
 FACTS = ListKind(
     RowKind(
         (
-            ChoiceKind(("hypothesis", "positive", "lemma")),
+            ChoiceKind(("hypothesis", "positive", "nonnegative", "lemma")),
             MaybeKind(INDEX),
             MaybeKind(TERM),
             MaybeKind(INSTANCE),
@@ -259,7 +259,7 @@ def positivstellensatz(
     H |- g rel 0
 
     or, as a contradiction, sum c_j (product of facts) s_j^2 is a negative number (or zero, with a
-    positive summand), so that H never holds. Facts are hypotheses, evidently positive terms, lemmas.
+    positive summand), so that H never holds. Facts are hypotheses, terms with an evident sign, lemmas.
     Fails when the identity does not hold or a sign is not there.
     """
     hypotheses = goal.hypotheses
@@ -270,16 +270,16 @@ def positivstellensatz(
         if kind == "hypothesis" and index is not None and index < len(hypotheses):
             fact = hypotheses[index]
             require(fact.rel != "!=", "positivstellensatz", "an order hypothesis", fact)
-        elif kind == "positive" and item is not None:
-            fact = Fact(item, ">")
+        elif kind in ("positive", "nonnegative") and item is not None:
+            fact = Fact(item, ">" if kind == "positive" else ">=")
             out.extend(obligations(hypotheses, item))
-            require(known.evident(fact), "positivstellensatz", "an evidently positive term", item)
+            require(known.evident(fact), "positivstellensatz", f"an evidently {kind} term", item)
         elif kind == "lemma" and lemma is not None:
             found = instance(*lemma)
             out.extend(_conditions(hypotheses, found, lemma[1]))
             fact = found[1]
         else:
-            raise Refusal("positivstellensatz", "a hypothesis, positive term or lemma", kind)
+            raise Refusal("positivstellensatz", "a hypothesis, a term or a lemma", kind)
         given.append((known.canon(fact.term), fact.rel == ">"))
     total, total_strict = _sum_of_products(known, hypotheses, given, terms, out)
     if contradiction:

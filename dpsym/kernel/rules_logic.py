@@ -121,15 +121,16 @@ def branches(kinked: Term) -> tuple[Term, Term, Term]:
 def branch(goal: Sequent, kinked: Term, sign: int) -> list[Goal]:
     """One branch of abs, max, min or ite, with a proof that it is the one taken.
 
-    H |- c >= 0 (sign 1) or -c > 0 (sign -1)   H |- g[u or v]
-    ---------------------------------------------------------
+    H |- c >= 0 (sign 1) or -c >= 0 (sign -1; -c > 0 for ite)   H |- g[u or v]
+    --------------------------------------------------------------------------
     H |- g[kinked]
 
-    Fails when the term is not kinked or does not occur in the goal.
+    The branches of abs, max and min agree at c = 0. Fails when the term is not kinked or does not occur in the goal.
     """
     condition, then, otherwise = branches(kinked)
     require(kinked in subterms(goal.goal.term), "branch", "the kinked term occurs", kinked)
-    taken = Fact(condition, ">=") if sign == 1 else Fact(-condition, ">")
+    weak = ">" if kinked.op == "ite" else ">="
+    taken = Fact(condition, ">=") if sign == 1 else Fact(-condition, weak)
     value = replace(goal.goal.term, kinked, then if sign == 1 else otherwise)
     return [
         Sequent(goal.hypotheses, taken),

@@ -1,0 +1,1 @@
+"""Untrusted search: proposes proofs and counterexamples, which the kernel checks."""

@@ -1,0 +1,146 @@
+"""Counterexamples: sampling, then a local search, then rational points that the kernel confirms."""
+
+from __future__ import annotations
+
+import numpy as np
+from flint import fmpq
+
+from dpsym.kernel.sequents import Sequent
+from dpsym.search.leaf.budget import Budget, OutOfBudget
+from dpsym.search.leaf.numeric import (
+    SEED,
+    Array,
+    Samples,
+    Values,
+    from_float,
+    refutes,
+    satisfied,
+)
+
+_DIGITS = (1, 2, 3, 5, 8, 12, None)
+_TRIES = 6
+
+
+def find(
+    sequent: Sequent, budget: Budget, integers: frozenset[str], thorough: bool
+) -> dict[str, fmpq] | None:
+    """A rational point at which all hypotheses hold and the goal fails, for certain."""
+    names = sequent.vars
+    try:
+        with budget.enforced():
+            here = Samples(sequent.hypotheses, names, 4000 if thorough else 1200, integers)
+            if not here.count:
+                return None
+            return _Search(sequent, here, budget, integers, thorough).run()
+    except OutOfBudget:
+        return None
+
+
+class _Search:
+    def __init__(
+        self,
+        sequent: Sequent,
+        here: Samples,
+        budget: Budget,
+        integers: frozenset[str],
+        thorough: bool,
+    ) -> None:
+        self.sequent, self.here, self.budget = sequent, here, budget
+        self.integers, self.thorough = integers, thorough
+        self.tried: set[tuple[float, ...]] = set()
+
+    def run(self) -> dict[str, fmpq] | None:
+        badness = self.badness(self.here)
+        found = self.confirm(self.here.points, badness)
+        if found is None:
+            found = self.descend(badness)
+        if found is None and self.thorough:
+            found = self.doubtful(badness)
+        return found
+
+    def badness(self, values: Values) -> Array:
+        """The goal relative to its largest summand; plus infinity outside the domain."""
+        goal = self.sequent.goal.term
+        value, scale = values(goal), values.scale(goal)
+        with np.errstate(all="ignore"):
+            ratio = np.where(scale > 0, value / scale, 0.0)
+            if self.sequent.goal.rel == "!=":
+                ratio = np.abs(ratio) - 1e-300
+            inside = np.isfinite(ratio)
+            for fact in self.sequent.hypotheses:
+                inside &= satisfied(values, fact)
+        return np.where(inside, ratio, np.inf)
+
+    def confirm(self, points: dict[str, Array], badness: Array) -> dict[str, fmpq] | None:
+        """Try the points that look worst, rounded to few digits first."""
+        limit = 0.0 if self.sequent.goal.rel == ">=" else 1e-15
+        for index in np.argsort(badness, kind="stable")[:_TRIES].tolist():
+            if not badness[index] < limit and not (limit and badness[index] == 0):
+                break
+            found = self.rounded({name: float(x[index]) for name, x in points.items()})
+            if found is not None:
+                return found
+        return None
+
+    def rounded(self, point: dict[str, float]) -> dict[str, fmpq] | None:
+        key = tuple(point.values())
+        if key in self.tried:
+            return None
+        self.tried.add(key)
+        seen = []
+        for digits in _DIGITS:
+            exact = {
+                name: fmpq(round(x)) if name in self.integers else from_float(x, digits)
+                for name, x in point.items()
+            }
+            if exact not in seen and refutes(self.sequent, exact):
+                return exact
+            seen.append(exact)
+        return None
+
+    def descend(self, badness: Array) -> dict[str, fmpq] | None:
+        """Random steps of many sizes around the worst points, keeping what gets worse."""
+        rng = np.random.default_rng(SEED + 1)
+        names = list(self.here.points)
+        if not names:
+            return None
+        count, children = (24, 60) if self.thorough else (8, 40)
+        best = np.argsort(badness, kind="stable")[:count]
+        best = best[np.isfinite(badness[best])]
+        spread = np.argsort(badness, kind="stable")[:: max(1, badness.size // count)][:count]
+        best = np.unique(np.concatenate([best, spread[np.isfinite(badness[spread])]]))
+        where = np.array([self.here.points[name][best] for name in names])
+        worst = badness[best]
+        for round_ in range(40 if self.thorough else 12):
+            size = 10.0 ** rng.uniform(-1 - round_ / 4, 0.3, (1, worst.size * children))
+            parents = np.repeat(np.arange(worst.size), children)
+            old = where[:, parents]
+            move = rng.standard_normal(old.shape) * (rng.random(old.shape) < 0.6)
+            new = old + move * size * np.maximum(np.abs(old), 1e-3)
+            for row, name in enumerate(names):
+                if name in self.integers:
+                    new[row] = np.round(old[row] + np.sign(move[row]) * np.ceil(abs(move[row])))
+            values = Values(dict(zip(names, new, strict=True)), new.shape[1])
+            now = self.badness(values)
+            for parent in range(worst.size):
+                mine = slice(parent * children, (parent + 1) * children)
+                child = int(np.argmin(now[mine])) + mine.start
+                if now[child] < worst[parent]:
+                    worst[parent], where[:, parent] = now[child], new[:, child]
+            if worst.size and worst.min() < -1e-14:
+                found = self.confirm(dict(zip(names, where, strict=True)), worst)
+                if found is not None:
+                    return found
+            self.budget.check()
+        return None
+
+    def doubtful(self, badness: Array) -> dict[str, fmpq] | None:
+        """Points where floats cannot tell the sign."""
+        order = np.argsort(np.abs(badness), kind="stable")
+        for index in order[np.abs(badness[order]) < 1e-9][:400].tolist():
+            self.budget.check()
+            point = {name: float(x[index]) for name, x in self.here.points.items()}
+            exact = {name: from_float(x) for name, x in point.items()}
+            if refutes(self.sequent, exact):
+                return self.rounded(point) or exact
+        return None

@@ -1,0 +1,406 @@
+"""Positivstellensatz certificates by linear programming.
+
+The goal, times a positive multiplier, is sought as a nonnegative combination of products of facts,
+squares, and monomials with an evident sign. Small programs are solved exactly; large ones by HiGHS,
+and the support is then solved again exactly.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from itertools import combinations
+from typing import Any
+
+from flint import fmpq
+
+from dpsym.kernel import terms as tm
+from dpsym.kernel.canon import UNIT, Monomial, Poly, constant, plus, scaled, sorted_monos, to_term
+from dpsym.kernel.lemmas import instance
+from dpsym.kernel.refusal import Refusal, TooLarge
+from dpsym.kernel.sequents import Sequent, context
+from dpsym.kernel.statements import Fact
+from dpsym.kernel.terms import Term
+from dpsym.search.leaf.simplex import Column, refine, solve
+from dpsym.search.leaf.steps import atoms, coefficient, evident, exponentials
+
+_MOST_TERMS = 60
+_MOST_COLUMNS = 350
+_SMALL = 2500
+_MULTIPLIER = -1  # the row that says that the multipliers add up to one
+
+
+@dataclass
+class _Product:
+    indices: tuple[int, ...]
+    square: Term | None
+    form: Poly
+    strict: bool
+
+
+@dataclass
+class Program:
+    """The facts and columns for one sequent."""
+
+    sequent: Sequent
+    contradiction: bool = False
+    facts: list[tuple[Any, ...]] = field(default_factory=list)
+    forms: list[Poly] = field(default_factory=list)
+    strict: list[bool] = field(default_factory=list)
+    columns: list[_Product] = field(default_factory=list)
+    multipliers: list[_Product] = field(default_factory=list)
+
+    def __post_init__(self) -> None:
+        self.known = context(self.sequent.hypotheses)
+        self.canon = self.known.canon
+        self.goal = constant(-1)
+        if not self.contradiction:
+            self.goal, below = self.canon.together(self.canon(self.sequent.goal.term))
+            if not all(self.canon.is_positive(item) for item in below):
+                self.goal = {}
+        for index, (form, rel) in enumerate(self.known.forms):
+            if rel != "!=":
+                self.add(("hypothesis", index, None, None), form, rel == ">")
+
+    def add(self, fact: tuple[Any, ...], form: Poly, strict: bool) -> None:
+        if form and len(form) < 40 and form not in self.forms:
+            self.facts.append(fact)
+            self.forms.append(form)
+            self.strict.append(strict)
+
+    def add_lemma(self, name: str, *args: Any) -> None:
+        """An instance of a lemma whose conditions are evident."""
+        try:
+            conditions, fact = instance(name, args)
+            if all(self.known.evident(condition) for condition in conditions):
+                lemma = ("lemma", None, None, (name, args))
+                self.add(lemma, self.canon(fact.term), fact.rel == ">")
+        except (Refusal, ArithmeticError):
+            return
+
+    def products(self, degree: int, most: int = _MOST_COLUMNS) -> None:
+        """Columns for products of at most so many facts."""
+        unit = _Product((), None, constant(1), True)
+        seen = {frozenset(unit.form.items())}
+        layer = [unit]
+        self.columns.append(unit)
+        for _ in range(degree):
+            above = []
+            for old in layer:
+                for i in range(old.indices[-1] if old.indices else 0, len(self.facts)):
+                    if len(self.columns) + len(above) >= most:
+                        break
+                    try:
+                        form = self.canon.times(old.form, self.forms[i])
+                    except TooLarge:
+                        continue
+                    key = frozenset(form.items())
+                    if len(form) <= _MOST_TERMS and key not in seen:
+                        seen.add(key)
+                        strict = old.strict and self.strict[i]
+                        above.append(_Product((*old.indices, i), None, form, strict))
+            self.columns += above
+            layer = above
+
+    def squares(self, degree: int, count: int) -> None:
+        """Columns for squares, alone and times one of the first facts."""
+        for base in self._bases():
+            form = self.canon.to_power(base, 2)
+            item = to_term(base)
+            self.columns.append(_Product((), item, form, False))
+            for i in range(min(count, 3) if degree >= 2 else 0):
+                product = self.canon.times(form, self.forms[i])
+                if len(product) < 40:
+                    self.columns.append(_Product((i,), item, product, False))
+
+    def _bases(self) -> list[Poly]:
+        """Sums of up to three monomials whose squares may occur in the goal."""
+        halves: list[Poly] = [constant(1)]
+        found = atoms(self.goal)
+        roots = any(item.op == "sqrt" for item in found)
+        for mono in self.goal:
+            half = self._half(mono, roots)
+            if half is not None and half not in halves:
+                halves.append(half)
+        for item in found:
+            single: Poly = {(frozenset(), frozenset([(item, 1)])): fmpq(1)}
+            if item.op in ("var", "log", "sqrt") and single not in halves and len(halves) < 9:
+                halves.append(single)
+        halves = halves[:9]
+        out: list[Poly] = halves[1:]
+        for first, second in combinations(halves, 2):
+            out += [plus(first, second, sign) for sign in (-1, 1)]
+        if len(halves) <= 6:
+            for first, second, third in combinations(halves, 3):
+                for sign in (-1, 1):
+                    pair = plus(first, second, sign)
+                    out += [plus(pair, third, sign) for sign in (-1, 1)]
+        return out[:45]
+
+    def _half(self, mono: Monomial, roots: bool) -> Poly | None:
+        powers: dict[Term, int] = {}
+        for item, k in mono[1]:
+            if k % 2 == 0:
+                powers[item] = k // 2
+            elif roots and item.op == "var" and self.canon.is_positive(item):
+                powers[tm.sqrt(item)] = 1
+                powers[item] = (k - 1) // 2
+            else:
+                return None
+        inner = frozenset((part, value / 2) for part, value in mono[0])
+        return {(inner, frozenset((item, k) for item, k in powers.items() if k)): fmpq(1)}
+
+    def multiply(self) -> None:
+        """Multipliers: one, and the first strict facts."""
+        unit = _Product((), None, constant(1), True)
+        self.multipliers = [unit]
+        if not self.contradiction:
+            strict = [i for i, fact in enumerate(self.facts) if self.strict[i] and not fact[3]]
+            self.multipliers += [_Product((i,), None, self.forms[i], True) for i in strict[:5]]
+
+    # -- solving
+
+    def solve(self) -> dict[str, Any] | None:
+        """The parameters of a proof by ``positivstellensatz``, or None."""
+        if not self.goal or len(self.goal) > _MOST_TERMS:
+            return None
+        above = [self.canon.times(product.form, self.goal) for product in self.multipliers]
+        self.columns = _cancelling(self.columns, above, self.free_monos)
+        used = {mono for form in (*(c.form for c in self.columns), *above) for mono in form}
+        rows = {mono: k for k, mono in enumerate(sorted_monos(used))}
+        singles = [
+            _Product((), None, {mono: fmpq(1)}, self.canon.mono_sign(mono, True))
+            for mono in rows
+            if mono != UNIT and self.canon.mono_sign(mono, False)
+        ]
+        products = [*self.columns, *singles]
+        columns = [_column(rows, product.form) for product in products]
+        columns += [{**_column(rows, scaled(form, -1)), _MULTIPLIER: fmpq(1)} for form in above]
+        target = {_MULTIPLIER: fmpq(1)}
+        needs_strict = self.sequent.goal.rel == ">" and not self.contradiction
+        if needs_strict and not any(product.strict for product in products):
+            return None
+        found = None
+        if len(columns) * (len(used) + 1) <= _SMALL and not needs_strict:
+            found = solve(columns, target)
+        else:
+            found = _by_floats(columns, target, products, self.multipliers, needs_strict)
+        if found is None:
+            return None
+        return self._parameters(found, len(self.columns), singles)
+
+    def free_monos(self, mono: Monomial) -> bool:
+        return self.canon.mono_sign(mono, False)
+
+    def _parameters(self, found: list[fmpq], count: int, singles: list[_Product]) -> dict[str, Any]:
+        """Only the facts that are used; the monomials of an evident sign as one fact."""
+        used = [(v, p) for v, p in zip(found, self.columns, strict=False) if v > 0]
+        start = count + len(singles)
+        multipliers = [
+            (v, p) for v, p in zip(found[start:], self.multipliers, strict=True) if v > 0
+        ]
+        rest: Poly = {}
+        strict = False
+        for value, product in zip(found[count:start], singles, strict=True):
+            if value > 0:
+                rest = plus(rest, product.form, value)
+                strict = strict or product.strict
+        order = sorted({i for _, p in (*used, *multipliers) for i in p.indices})
+        facts = [self.facts[i] for i in order]
+        place = {i: k for k, i in enumerate(order)}
+        terms = [(v, tuple(place[i] for i in p.indices), p.square) for v, p in used]
+        if rest:
+            sign = "positive" if strict else "nonnegative"
+            terms.append((fmpq(1), (len(facts),), None))
+            facts.append((sign, None, to_term(rest), None))
+        return {
+            "facts": tuple(facts),
+            "multiplier": tuple(
+                (v, tuple(place[i] for i in p.indices), None) for v, p in multipliers
+            )
+            if not self.contradiction
+            else (),
+            "terms": tuple(terms),
+            "contradiction": self.contradiction,
+        }
+
+
+def _cancelling(columns: list[_Product], above: list[Poly], free: Any) -> list[_Product]:
+    """Without columns that have a monomial which nothing can cancel."""
+    for _ in range(6):
+        signs: dict[Monomial, set[bool]] = {}
+        for form in (*(c.form for c in columns), *(scaled(form, -1) for form in above)):
+            for mono, value in form.items():
+                signs.setdefault(mono, set()).add(value > 0)
+        lone = {mono for mono, found in signs.items() if len(found) == 1}
+        lone = {mono for mono in lone if True in signs[mono] or not free(mono)}
+        kept = [c for c in columns if lone.isdisjoint(c.form)]
+        if len(kept) == len(columns):
+            break
+        columns = kept
+    return columns
+
+
+def _column(rows: dict[Monomial, int], form: Poly) -> Column:
+    return dict(sorted((rows[mono], value) for mono, value in form.items()))
+
+
+def _by_floats(
+    columns: list[Column],
+    target: Column,
+    products: list[_Product],
+    multipliers: list[_Product],
+    needs_strict: bool,
+) -> list[fmpq] | None:
+    from dpsym.search.leaf.highs import support  # loads numpy and HiGHS
+
+    cost = [1.0 + 0.1 * len(p.form) for p in products] + [
+        1.0 + 3.0 * len(p.indices) for p in multipliers
+    ]
+    if needs_strict:
+        for j, product in enumerate(products):
+            if product.strict:
+                cost[j] -= 0.9
+    chosen = support(columns, target, cost)
+    if chosen is None:
+        return None
+    exact = refine([columns[j] for j in chosen], target)
+    if exact is None:
+        return None
+    found = [fmpq(0)] * len(columns)
+    for j, value in zip(chosen, exact, strict=True):
+        found[j] = value
+    if needs_strict and not any(found[j] > 0 and p.strict for j, p in enumerate(products)):
+        return None
+    return found
+
+
+# -- programs
+
+
+def prove(sequent: Sequent, degree: int, lemmas: bool = True) -> dict[str, Any] | None:
+    """Parameters that prove the goal from products of at most ``degree`` facts, or None."""
+    program = Program(sequent)
+    if not program.goal:
+        return None
+    if lemmas:
+        _add_signs(program)
+        _add_lemmas(program)
+    count = len(program.facts)
+    if lemmas:
+        _add_exponentials(program)
+    program.products(degree)
+    program.squares(degree, count)
+    program.multiply()
+    return program.solve()
+
+
+def simple(sequent: Sequent, degree: int) -> dict[str, Any] | None:
+    """The same with hypotheses alone; small enough for the exact method, or None."""
+    program = Program(sequent)
+    if not program.goal or len(program.goal) > 30 or len(program.facts) > 14:
+        return None
+    program.products(degree, 60)
+    unit = _Product((), None, constant(1), True)
+    program.multipliers = [unit]
+    return program.solve()
+
+
+def contradiction(sequent: Sequent, degree: int) -> dict[str, Any] | None:
+    """Parameters that show that the hypotheses never hold together, or None."""
+    program = Program(sequent, contradiction=True)
+    if not program.facts:
+        return None
+    program.products(degree, 120)
+    program.multiply()
+    return program.solve()
+
+
+def _add_signs(program: Program) -> None:
+    for item in _all_atoms(program):
+        if item.op in ("erfc", "pi", "sqrt") and program.canon.is_positive(item):
+            single: Poly = {(frozenset(), frozenset([(item, 1)])): fmpq(1)}
+            program.add(("positive", None, item, None), single, True)
+
+
+def _all_atoms(program: Program) -> list[Term]:
+    found = dict.fromkeys(atoms(program.goal))
+    for form, _ in program.known.forms:
+        found.update(dict.fromkeys(atoms(form)))
+    return list(found)
+
+
+def _all_exponents(program: Program) -> list[Any]:
+    found = dict.fromkeys(exponentials(program.goal))
+    for form, _ in program.known.forms:
+        found.update(dict.fromkeys(exponentials(form)))
+    return list(found)
+
+
+def _add_exponentials(program: Program) -> None:
+    for inner in _all_exponents(program)[:6]:
+        form: Poly = {(inner, frozenset()): fmpq(1)}
+        program.add(("positive", None, to_term(form), None), form, True)
+
+
+def _add_lemmas(program: Program) -> None:
+    hypotheses = program.sequent.hypotheses
+    for item in _exponents_and_differences(_all_exponents(program)):
+        program.add_lemma("exp_taylor", item, 1)
+        if evident(hypotheses, item):
+            program.add_lemma("exp_taylor", item, 0)
+            program.add_lemma("exp_taylor", item, 2)
+    found = _all_atoms(program)
+    logs = [item for item in found if item.op == "log"]
+    for item in found:
+        if item.op == "log":
+            inside = [item.args[0]]
+            inside += [item.args[0] / other.args[0] for other in logs if other is not item]
+            for ratio in inside:
+                if ratio.vars:
+                    program.add_lemma("log_above", ratio)
+                    program.add_lemma("log_below", ratio)
+        elif item.op == "pi":
+            program.add_lemma("pi_below")
+            program.add_lemma("pi_above")
+        elif item.op == "erfc":
+            program.add_lemma("erfc_mills", item.args[0])
+            program.add_lemma("erfc_chernoff", item.args[0])
+        elif item.op == "sqrt" and item.args[0].vars:
+            program.add_lemma("sqrt_mean", item.args[0], tm.ONE)
+    for base, exponent in powers(program.goal):
+        for name in ("bernoulli", "bernoulli_above"):
+            program.add_lemma(name, base, exponent)
+
+
+def _exponents_and_differences(found: list[Any]) -> list[Term]:
+    out: dict[Term, None] = {}
+    for inner in found[:6]:
+        form = dict(inner)
+        out[to_term(form)] = None
+        out[to_term(scaled(form, -1))] = None
+    for first, second in _ordered_pairs(found[:4]):
+        out[to_term(plus(dict(first), dict(second), -1))] = None
+    return list(out)
+
+
+def _ordered_pairs(items: Iterable[Any]) -> Iterator[tuple[Any, Any]]:
+    listed = list(items)
+    for i, first in enumerate(listed):
+        for j, second in enumerate(listed):
+            if i != j:
+                yield first, second
+
+
+def powers(form: Poly) -> list[tuple[Term, Term]]:
+    """Bases w and exponents a of powers w^a = exp(a log w) in the form."""
+    out: dict[tuple[Term, Term], None] = {}
+    for inner in exponentials(form):
+        inside = dict(inner)
+        for item in atoms(inside):
+            if item.op == "log":
+                out[item.args[0], to_term(coefficient(inside, item))] = None
+    return list(out)
+
+
+__all__ = ["Fact", "Program", "contradiction", "powers", "prove", "simple"]

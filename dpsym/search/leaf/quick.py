@@ -1,0 +1,141 @@
+"""Proofs of easy goals in a few milliseconds, without numpy: signs, cases, exact linear programs."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from dpsym.kernel import terms as tm
+from dpsym.kernel.canon import Poly, constant, mono_power, plus, to_term
+from dpsym.kernel.proofs import Proof
+from dpsym.kernel.refusal import Refusal
+from dpsym.kernel.rules_logic import branches
+from dpsym.kernel.sequents import Sequent, context
+from dpsym.kernel.statements import Fact
+from dpsym.kernel.terms import Term
+from dpsym.search.leaf import hinges, linear
+from dpsym.search.leaf.budget import Budget
+from dpsym.search.leaf.steps import EVIDENT, evident, form_of, kinks, premises
+
+_DEPTH = 9
+
+
+def prove(sequent: Sequent, budget: Budget) -> Proof | None:
+    """A proof found without branching over choices, or None. May raise OutOfBudget."""
+    try:
+        return _Quick(budget).prove(sequent, _DEPTH)
+    except (Refusal, RecursionError):
+        return None
+
+
+class _Quick:
+    def __init__(self, budget: Budget) -> None:
+        self.budget = budget
+        self.failed: set[Sequent] = set()
+
+    def prove(self, sequent: Sequent, depth: int) -> Proof | None:
+        self.budget.check()
+        if evident(sequent.hypotheses, sequent.goal.term, sequent.goal.rel):
+            return EVIDENT
+        if depth <= 0 or sequent in self.failed:
+            return None
+        try:
+            found = self.attempt(sequent, depth)
+        except (Refusal, ArithmeticError):
+            found = None
+        if found is None:
+            self.failed.add(sequent)
+        return found
+
+    def by(
+        self, sequent: Sequent, rule: str, parameters: dict[str, Any], depth: int
+    ) -> Proof | None:
+        """A proof that starts with this step."""
+        left = premises(sequent, rule, parameters)
+        if left is None:
+            return None
+        proofs = []
+        for premise in left:
+            found = self.prove(premise, depth - 1)
+            if found is None:
+                return None
+            proofs.append(found)
+        return Proof(rule, parameters, tuple(proofs))
+
+    def attempt(self, sequent: Sequent, depth: int) -> Proof | None:
+        goal = sequent.goal
+        if goal.rel == "!=":
+            for sign in (1, -1):
+                found = self.by(sequent, "nonzero", {"sign": sign}, depth)
+                if found is not None:
+                    return found
+            return None
+        tidied = context(sequent.hypotheses).tidy(goal)
+        if tidied != goal:
+            return self.by(sequent, "tidy", {}, depth)
+        form = form_of(sequent)
+        found = self.compare(sequent, form, depth)
+        if found is not None or len(form) == 2:
+            return found
+        return self.kinked(sequent, depth) if _any_kinks(sequent) else self.linear(sequent)
+
+    def linear(self, sequent: Sequent) -> Proof | None:
+        for attempt in (linear.simple, linear.contradiction):
+            for degree in (1, 2):
+                found = attempt(sequent, degree)
+                if found is not None and premises(sequent, "positivstellensatz", found) == []:
+                    return Proof("positivstellensatz", found)
+        return None
+
+    def compare(self, sequent: Sequent, form: Poly, depth: int) -> Proof | None:
+        parameters = comparison(sequent, form)
+        if parameters is None:
+            return self.linear(sequent) if len(form) == 2 else None
+        return self.by(sequent, "monotone", parameters, depth) or (
+            self.linear(sequent) if not _any_kinks(sequent) else self.kinked(sequent, depth)
+        )
+
+    def kinked(self, sequent: Sequent, depth: int) -> Proof | None:
+        for kinked in kinks([sequent.goal.term]):
+            condition, _, _ = branches(kinked)
+            for sign in (1, -1):
+                rel = ">" if kinked.op == "ite" and sign == -1 else ">="
+                if evident(sequent.hypotheses, sign * condition, rel):
+                    return self.by(sequent, "branch", {"kinked": kinked, "sign": sign}, depth)
+        if depth > 2:
+            for parameters in hinges.candidates(sequent, hinges.evident_sign):
+                found = self.by(sequent, "vertex", parameters, depth - 1)
+                if found is not None:
+                    return found
+                break
+        inner = kinks([fact.term for fact in (*sequent.hypotheses, sequent.goal)])
+        if not inner:
+            return None
+        first = kinks([sequent.goal.term]) or inner
+        return self.by(sequent, "cases", {"kinked": first[0]}, depth)
+
+
+def _any_kinks(sequent: Sequent) -> bool:
+    return sequent.goal.term.kinked or any(fact.term.kinked for fact in sequent.hypotheses)
+
+
+def comparison(sequent: Sequent, form: Poly) -> dict[str, Any] | None:
+    """The goal c1 e^A m1 - c2 e^B m2 as exp(A + log(c1 m1)) - exp(B + log(c2 m2))."""
+    if len(form) != 2:
+        return None
+    (first, above), (second, beneath) = sorted(form.items(), key=lambda pair: -pair[1])
+    if not (above > 0 and beneath < 0) or not (first[0] or second[0]):
+        return None
+    canon = context(sequent.hypotheses).canon
+    if not (canon.mono_sign(first, True) and canon.mono_sign(second, True)):
+        return None
+    sides: list[Term] = []
+    for mono, value in ((first, above), (second, -beneath)):
+        side = to_term(dict(mono[0]))
+        rest: Poly = {(frozenset(), mono[1]): value}
+        if rest != constant(1):
+            side = side + tm.log(to_term(rest))
+        sides.append(side)
+    return {"function": "exp", "larger": sides[0], "smaller": sides[1]}
+
+
+__all__ = ["Fact", "comparison", "mono_power", "plus", "prove"]
