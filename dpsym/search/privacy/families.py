@@ -1,0 +1,98 @@
+"""How guarantees of the same or of related families add up: proposals for intermediate results.
+
+Each proposal is a guarantee with variables of its own; the composition theorem that it needs is
+found by the tower search and checked by the kernel, once per process.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from dpsym.kernel.statements import Fact, Guarantee
+from dpsym.kernel.terms import ZERO, Term
+
+
+@dataclass(frozen=True)
+class Sum:
+    """``first`` and ``second`` compose to ``total``, where the ``facts`` hold."""
+
+    first: Guarantee
+    second: Guarantee
+    total: Guarantee
+    facts: tuple[Fact, ...] = ()
+
+
+def _delta(guarantee: Guarantee) -> Term:
+    """The mass outside the bound: zero for pure DP."""
+    return ZERO if guarantee.name == "PureDP" else guarantee.args[1] or ZERO
+
+
+def _order(guarantee: Guarantee) -> Term | None:
+    return guarantee.args[0] if guarantee.name.startswith("RenyiDP") else None
+
+
+_HOCKEY = ("PureDP", "ApproxDP", "ProbabilisticDP")
+_POWERS = ("RenyiDP", "RenyiDPBelowOne", "KLDP")
+
+
+def epsilon(guarantee: Guarantee) -> Term:
+    """The guarantee's bound on the loss."""
+    index = 1 if guarantee.name.startswith("RenyiDP") else 0
+    return guarantee.args[index] or ZERO
+
+
+def sums(first: Guarantee, second: Guarantee, family: str) -> list[Sum]:
+    """Proposals for the total of two guarantees, in the family of the claim; coarse first."""
+    names = {first.name, second.name}
+    loss = epsilon(first) + epsilon(second)
+    if not (first.two_way and second.two_way):
+        return []
+    if names == {"PureDP"}:
+        return [Sum(first, second, Guarantee("PureDP", (loss,)))]
+    if names <= {"PureDP", family} and family == "ProbabilisticDP":
+        total = Guarantee(family, (loss, _delta(first) + _delta(second)))
+        return [Sum(first, second, total)]
+    if names <= set(_HOCKEY) and family == "ApproxDP":
+        return _hockey_sums(first, second, loss)
+    orders = {order for order in (_order(first), _order(second)) if order is not None}
+    if family in _POWERS and names <= {"PureDP", family} and len(orders) <= 1:
+        facts = {
+            "RenyiDP": lambda a: (Fact(a - 1, ">"),),
+            "RenyiDPBelowOne": lambda a: (Fact(a, ">"), Fact(1 - a, ">")),
+        }.get(family, lambda a: ())
+        args = (*orders, loss)
+        return [Sum(first, second, Guarantee(family, args), facts(args[0]))]
+    return []
+
+
+def _hockey_sums(first: Guarantee, second: Guarantee, loss: Term) -> list[Sum]:
+    one, two = _delta(first), _delta(second)
+    plain = Sum(first, second, Guarantee("ApproxDP", (loss, one + two)), (Fact(two, ">="),))
+    if one is ZERO or two is ZERO:
+        return [plain if two is not ZERO else Sum(first, second, plain.total)]
+    sharp = Guarantee("ApproxDP", (loss, two + one * (1 - two)))
+    return [plain, Sum(first, second, sharp, (Fact(1 - two, ">="),))]
+
+
+def weakening(first: Guarantee, family: str, args: tuple[Term, ...]) -> list[Fact] | None:
+    """Facts under which ``first`` gives the guarantee of this family with these arguments."""
+    if not first.two_way:
+        return None
+    order = _order(first)
+    rises = [Fact(args[-1] - first.args[-1], ">=")] if first.args[-1] is not None else []
+    if first.name == family:
+        if family in ("ApproxDP", "ProbabilisticDP"):
+            return [Fact(args[0] - epsilon(first), ">="), *rises]
+        if order is not None:
+            return rises if args[0] is order else None
+        return rises if family in ("PureDP", "KLDP", "ZCDP") else None
+    if family == "ApproxDP" and first.name in _HOCKEY:
+        return [Fact(args[0] - epsilon(first), ">="), Fact(args[1] - _delta(first), ">=")]
+    if family == "ProbabilisticDP" and first.name == "PureDP":
+        return [Fact(args[0] - epsilon(first), ">="), Fact(args[1], ">=")]
+    if family in _POWERS and first.name == "PureDP":
+        domain = {"RenyiDP": [Fact(args[0] - 1, ">")]}.get(family, [])
+        if family == "RenyiDPBelowOne":
+            domain = [Fact(args[0], ">"), Fact(1 - args[0], ">")]
+        return [*domain, *rises]
+    return None

@@ -1,0 +1,68 @@
+"""Real inequalities that privacy rules leave: tidied, rid of foreign hypotheses, proved once."""
+
+from __future__ import annotations
+
+import math
+
+from dpsym.kernel.proofs import Lemma, Proof
+from dpsym.kernel.sequents import Facts, Sequent, context
+from dpsym.kernel.statements import PREFIX, RATIO, Fact
+from dpsym.search import leaf
+from dpsym.search.samples import number, points
+
+_GRID = (0.02, 0.3, 0.7, 0.97, 1.0, 1.04, 1.4, 2.5, 6.0, 40.0)
+_TOLERANCE = 1e-9
+_known: dict[Sequent, Lemma] = {}
+
+
+def relevant(sequent: Sequent) -> Sequent:
+    """The sequent without the hypotheses that share no variable, even indirectly, with the goal."""
+    names = set(sequent.goal.term.vars)
+    while True:
+        more = {
+            name for fact in sequent.hypotheses if fact.term.vars & names for name in fact.term.vars
+        }
+        if more <= names:
+            break
+        names |= more
+    kept: Facts = tuple(fact for fact in sequent.hypotheses if fact.term.vars & names)
+    return Sequent(kept, sequent.goal)
+
+
+def prove_leaf(sequent: Sequent, seconds: float) -> Proof | leaf.Open:
+    """A proof of the sequent, whose definedness is shown elsewhere."""
+    known = context(sequent.hypotheses)
+    if known.evident(sequent.goal):
+        return Proof("evident")
+    core = relevant(Sequent(sequent.hypotheses, known.tidy(sequent.goal)))
+    found = _known.get(core)
+    if found is None:
+        answer = leaf.prove(core, seconds)
+        if not isinstance(answer, Lemma):
+            return answer
+        found = _known[core] = answer
+    return Proof("tidy", {}, (Proof("instance", {"lemma": found, "mapping": ()}),))
+
+
+def plausible(sequent: Sequent) -> bool:
+    """Whether the goal holds at sample points, as far as floating point tells."""
+    names = tuple((name, "real") for name in sorted(sequent.vars - {PREFIX, RATIO}))
+    outer = tuple(fact for fact in sequent.hypotheses if not fact.term.vars & {PREFIX, RATIO})
+    for values in points(names, outer, count=3):
+        for s in _GRID if PREFIX in sequent.vars else (1.0,):
+            for t in _GRID if RATIO in sequent.vars else (1.0,):
+                at = {**values, PREFIX: s, RATIO: t}
+                if all(_holds(fact, at, 0.0) for fact in sequent.hypotheses) and not _holds(
+                    sequent.goal, at, _TOLERANCE
+                ):
+                    return False
+    return True
+
+
+def _holds(fact: Fact, values: dict[str, float], slack: float) -> bool:
+    value = number(fact.term, values)
+    if math.isnan(value) or fact.rel == "!=":
+        return slack > 0
+    parts = fact.term.args if fact.term.op == "add" else (fact.term,)
+    scale = 1 + max(abs(number(part, values)) for part in parts)
+    return value >= -slack * (scale if math.isfinite(scale) else 1)

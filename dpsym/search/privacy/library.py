@@ -1,0 +1,94 @@
+"""Theorems about guarantees with variables for arguments: found once, then used at other terms."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from dpsym.kernel.statements import REAL, Assumed, Fact, Guarantee, Statement
+from dpsym.kernel.terms import Term, var
+from dpsym.kernel.theorems import Theorem
+from dpsym.search.privacy.families import sums, weakening
+
+Prove = Callable[[Statement], Theorem | None]
+Mapping = tuple[tuple[str, Term], ...]
+Use = tuple[Theorem, Mapping]
+
+_found: dict[Statement, Theorem | None] = {}
+
+
+class Abstraction:
+    """A variable for each distinct argument."""
+
+    def __init__(self) -> None:
+        self.names: dict[Term, str] = {}
+
+    def __call__(self, guarantee: Guarantee) -> Guarantee:
+        args = tuple(None if arg is None else self.variable(arg) for arg in guarantee.args)
+        return Guarantee(guarantee.name, args, guarantee.two_way, guarantee.reverse)
+
+    def variable(self, arg: Term) -> Term:
+        return var(self.names.setdefault(arg, f"x{len(self.names) + 1}"))
+
+    def fresh(self) -> Term:
+        """A variable of its own for an argument that may equal another one."""
+        marker = var(f"argument {len(self.names)}")
+        return self.variable(marker)
+
+    @property
+    def mapping(self) -> Mapping:
+        return tuple((name, term) for term, name in self.names.items())
+
+    @property
+    def variables(self) -> tuple[tuple[str, str], ...]:
+        return tuple((name, REAL) for name in self.names.values())
+
+
+def composition(
+    first: Guarantee, second: Guarantee, family: str, index: int, prove: Prove
+) -> Use | None:
+    """The theorem behind one of ``sums``, and what to use it at."""
+    rename = Abstraction()
+    one, two = rename(first), rename(second)
+    found = sums(one, two, family)
+    if index >= len(found):
+        return None
+    stages = (Assumed((one,)), Assumed((two,)))
+    theorem = _theorem(rename, found[index].facts, stages, found[index].total, prove)
+    return None if theorem is None else (theorem, rename.mapping)
+
+
+def conversion(first: Guarantee, claim: Guarantee, prove: Prove) -> Use | None:
+    """The theorem that ``first`` gives ``claim`` under conditions on the arguments."""
+    rename = Abstraction()
+    one = rename(first)
+    args = tuple(_argument(rename, first, arg) for arg in claim.args)
+    facts = weakening(one, claim.name, args)
+    if facts is None:
+        return None
+    weaker = Guarantee(claim.name, args, claim.two_way, claim.reverse)
+    theorem = _theorem(rename, tuple(facts), (Assumed((one,)),), weaker, prove)
+    if theorem is None:
+        return None
+    actual = dict(zip((str(arg.value) for arg in args), claim.args, strict=True))
+    mapping = tuple((name, actual.get(name) or term) for name, term in rename.mapping)
+    return theorem, mapping
+
+
+def _argument(rename: Abstraction, first: Guarantee, arg: Term | None) -> Term:
+    """The order of a Renyi guarantee is shared; every other argument may grow."""
+    if first.name.startswith("RenyiDP") and arg is first.args[0] and arg is not None:
+        return rename.variable(arg)
+    return rename.fresh()
+
+
+def _theorem(
+    rename: Abstraction,
+    facts: tuple[Fact, ...],
+    stages: tuple[Assumed, ...],
+    claim: Guarantee,
+    prove: Prove,
+) -> Theorem | None:
+    statement = Statement(rename.variables, facts, stages, (claim,))
+    if statement not in _found:
+        _found[statement] = prove(statement)
+    return _found[statement]

@@ -1,0 +1,305 @@
+"""From a statement to a theorem: structure, known totals, then multipliers."""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Iterator
+from typing import Any
+
+from dpsym.kernel.definitions import DEFINITIONS, Moment, Support, constraints
+from dpsym.kernel.proofs import Proof
+from dpsym.kernel.refusal import Refusal
+from dpsym.kernel.rules import step
+from dpsym.kernel.rules_privacy import stage_data, statement_obligations
+from dpsym.kernel.sequents import Sequent, context
+from dpsym.kernel.statements import Assumed, Guarantee, Mechanism, Processed, Statement
+from dpsym.kernel.terms import Term
+from dpsym.kernel.theorems import Theorem, prove
+from dpsym.search.privacy import library
+from dpsym.search.privacy.families import epsilon, sums
+from dpsym.search.privacy.leaves import plausible, prove_leaf
+from dpsym.search.privacy.towers import plans
+from dpsym.search.samples import number, points
+
+LEAF_SECONDS = 10.0
+_TOLERANCE = 1e-9
+
+
+class Stuck(Exception):
+    """No proof was found: ``remaining`` is what one attempt left open, ``reason`` says why."""
+
+    def __init__(self, reason: str, remaining: tuple[Sequent, ...] = ()) -> None:
+        super().__init__(reason)
+        self.reason, self.remaining = reason, remaining
+
+
+def prove_statement(statement: Statement, seconds: float) -> Theorem:
+    """A theorem, or ``Stuck``; gives up after about so many seconds of processor time."""
+    return _Prover(time.process_time() + seconds).theorem(statement)
+
+
+class _Prover:
+    def __init__(self, deadline: float) -> None:
+        self.deadline = deadline
+
+    def left(self) -> float:
+        left = self.deadline - time.process_time()
+        if left <= 0:
+            raise Stuck("the budget is used up")
+        return left
+
+    def theorem(self, statement: Statement) -> Theorem:
+        definedness = tuple(self.sequent(item) for item in statement_obligations(statement))
+        return prove(statement, self.statement(statement), definedness)
+
+    def lemma(self, statement: Statement) -> Theorem | None:
+        """A theorem for the library, found without its help."""
+        try:
+            definedness = tuple(self.sequent(item) for item in statement_obligations(statement))
+            return prove(statement, self.directly(statement), definedness)
+        except Stuck:
+            self.left()  # out of time is not a reason to remember
+            return None
+
+    # -- one inference
+
+    def apply(self, goal: Statement, rule: str, **parameters: Any) -> Proof:
+        try:
+            premises = step(goal, rule, parameters)
+        except Refusal as refusal:
+            raise Stuck(str(refusal)) from None
+        found: dict[int, Proof] = {}
+        for index in sorted(range(len(premises)), key=lambda i: _effort(premises[i])):
+            premise = premises[index]
+            if isinstance(premise, Sequent):
+                found[index] = self.sequent(premise)
+            else:
+                found[index] = self.statement(premise)
+        return Proof(rule, parameters, tuple(found[i] for i in range(len(premises))))
+
+    def sequent(self, goal: Sequent) -> Proof:
+        answer = prove_leaf(goal, min(self.left(), LEAF_SECONDS))
+        if isinstance(answer, Proof):
+            return answer
+        raise Stuck(answer.reason, (goal,))
+
+    # -- statements
+
+    def statement(self, goal: Statement) -> Proof:
+        self.left()
+        if len(goal.claims) > 1:
+            return self.apply(goal, "claims")
+        for index, stage in enumerate(goal.stages):
+            if isinstance(stage, Processed):
+                return self.apply(goal, "postprocess", stage=index)
+        first: Stuck | None = None
+        for attempt in (self.by_totals, self.directly):
+            try:
+                return attempt(goal)
+            except Stuck as stuck:
+                self.left()
+                if first is None or (stuck.remaining and not first.remaining):
+                    first = stuck
+        raise first or Stuck("no rule applies")
+
+    def directly(self, goal: Statement) -> Proof:
+        """The rules of the calculus on the statement as it stands."""
+        (claim,) = goal.claims
+        if DEFINITIONS[claim.name].member is not None:
+            return self.apply(goal, "every", name=_fresh(goal, "alpha"))
+        if claim.two_way:
+            return self.both_ways(goal)
+        if any(isinstance(stage, Mechanism) for stage in goal.stages):
+            return self.apply(goal, "pointwise")
+        constraint = next(iter(constraints(claim)), None)
+        if isinstance(constraint, Support):
+            return self.support(goal, constraint)
+        if isinstance(constraint, Moment):
+            return self.tower(goal)
+        raise Stuck(f"no rule proves a claim of {claim.name}")
+
+    def both_ways(self, goal: Statement) -> Proof:
+        try:
+            step(goal, "forward", {})
+        except Refusal:
+            return self.apply(goal, "directions")
+        (one_way,) = step(goal, "forward", {})
+        if not isinstance(one_way, Statement):
+            raise Stuck("not a statement")
+        return Proof("forward", {}, (self.directly(one_way),))
+
+    def support(self, goal: Statement, claimed: Support) -> Proof:
+        bounds: list[Term] = []
+        for stage in goal.stages:
+            if not isinstance(stage, Assumed):
+                raise Stuck("a stage is not a guarantee")
+            own = [item for item in stage_data(stage).supports if item.reverse == claimed.reverse]
+            if not own:
+                raise Stuck("a stage has no bound on its loss", ())
+            bounds.append(own[0].bound)
+        return self.apply(goal, "support", bounds=tuple(bounds))
+
+    def tower(self, goal: Statement) -> Proof:
+        stuck = Stuck("no multipliers whose bound meets the claim")
+        for parameters in plans(goal):
+            try:
+                premises = [p for p in step(goal, "tower", parameters) if isinstance(p, Sequent)]
+            except Refusal as refusal:
+                stuck = Stuck(str(refusal))
+                continue
+            if not all(map(plausible, premises)):
+                continue
+            try:
+                return self.apply(goal, "tower", **parameters)
+            except Stuck as failed:
+                self.left()
+                stuck = failed
+        raise stuck
+
+    # -- totals of known families
+
+    def by_totals(self, goal: Statement) -> Proof:
+        (claim,) = goal.claims
+        specialised = self.specialised(goal, claim)
+        if specialised is not None:
+            return specialised
+        given = [stage.guarantees for stage in goal.stages if isinstance(stage, Assumed)]
+        if len(given) < len(goal.stages):
+            raise Stuck("a stage is not a guarantee")
+        for totals in _chains(given, claim):
+            if _meets(totals[-1][0], claim, goal):
+                return self.chain(goal, totals[1:])
+        raise Stuck("no total of known families meets the claim")
+
+    def specialised(self, goal: Statement, claim: Guarantee) -> Proof | None:
+        """Families among the guarantees, at the order of the claim."""
+        order = claim.args[0]
+        if claim.name != "RenyiDP" or order is None:
+            return None
+        for i, stage in enumerate(goal.stages):
+            guarantees = stage.guarantees if isinstance(stage, Assumed) else ()
+            for j, guarantee in enumerate(guarantees):
+                family = DEFINITIONS[guarantee.name].member is not None
+                if family and not any(g.name == "RenyiDP" for g in guarantees):
+                    return self.apply(goal, "specialise", stage=i, guarantee=j, value=order)
+        return None
+
+    def chain(self, goal: Statement, totals: list[tuple[Guarantee, int]]) -> Proof:
+        """The first two stages become one, until one is left."""
+        (claim,) = goal.claims
+        first = goal.stages[0]
+        if not isinstance(first, Assumed):
+            raise Stuck("a stage is not a guarantee")
+        if not totals:
+            return self.converted(goal, claim)
+        (total, index), rest = totals[0], totals[1:]
+        pair = self.summed(goal, total, index)
+        if not rest and _same(total, claim, goal):
+            return self.used(goal, pair)
+        parameters = {"first": 0, "last": 1, "guarantees": (total,)}
+        proofs: list[Proof] = []
+        for premise in step(goal, "cut", parameters):
+            if isinstance(premise, Sequent):
+                proofs.append(self.sequent(premise))
+            elif len(premise.claims) == 1 and premise.claims[0] is total:
+                proofs.append(self.used(premise, pair))
+            else:
+                proofs.append(self.chain(premise, rest))
+        return Proof("cut", parameters, tuple(proofs))
+
+    def summed(self, goal: Statement, total: Guarantee, index: int) -> library.Use:
+        one, two = (_usable(stage, total.name) for stage in goal.stages[:2])
+        if one is None or two is None:
+            raise Stuck("no guarantee to add")
+        found = library.composition(one, two, total.name, index, self.lemma)
+        if found is None:
+            raise Stuck(f"no proof that {one.name} and {two.name} compose to {total.name}")
+        return found
+
+    def converted(self, goal: Statement, claim: Guarantee) -> Proof:
+        one = _usable(goal.stages[0], claim.name)
+        found = None if one is None else library.conversion(one, claim, self.lemma)
+        if found is None:
+            raise Stuck("no conversion between these families")
+        return self.used(goal, found)
+
+    def used(self, goal: Statement, found: library.Use) -> Proof:
+        return self.apply(goal, "use", theorem=found[0], mapping=found[1])
+
+
+def _effort(premise: Sequent | Statement) -> int:
+    return premise.goal.term.size if isinstance(premise, Sequent) else 10**9
+
+
+def _fresh(goal: Statement, stem: str) -> str:
+    names = {name for name, _ in goal.variables}
+    while stem in names:
+        stem += "'"
+    return stem
+
+
+_PREFERRED = ("PureDP", "ApproxDP", "ProbabilisticDP", "RenyiDP", "RenyiDPBelowOne", "KLDP")
+
+
+def _usable(stage: object, family: str) -> Guarantee | None:
+    """The stage's guarantee that helps most towards the family."""
+    guarantees = stage.guarantees if isinstance(stage, Assumed) else ()
+    for name in (family, *_PREFERRED):
+        for guarantee in guarantees:
+            if guarantee.name == name:
+                return guarantee
+    return None
+
+
+def _chains(
+    given: list[tuple[Guarantee, ...]], claim: Guarantee
+) -> Iterator[list[tuple[Guarantee, int]]]:
+    """Running totals of the stages, coarse first."""
+    stages = [_usable(Assumed(guarantees), claim.name) for guarantees in given]
+    for prefer in (0, 1):
+        total = stages[0]
+        if total is None:
+            return
+        chain = [(total, 0)]
+        for stage in stages[1:]:
+            found = [] if stage is None else sums(total, stage, claim.name)
+            if not found:
+                break
+            index = min(prefer, len(found) - 1)
+            total = found[index].total
+            chain.append((total, index))
+        if len(chain) == len(stages):
+            yield chain
+
+
+def _meets(total: Guarantee, claim: Guarantee, goal: Statement) -> bool:
+    """Whether the claim's arguments are at least the total's, at sample points."""
+    if (
+        total.name.startswith("RenyiDP")
+        and total.name == claim.name
+        and not _equal(total.args[0], claim.args[0], goal)
+    ):
+        return False
+    pairs = [(epsilon(total), epsilon(claim))]
+    if claim.name in ("ApproxDP", "ProbabilisticDP") and total.name != "PureDP":
+        pairs.append((total.args[1] or epsilon(total), claim.args[1] or epsilon(claim)))
+    for values in points(goal.variables, goal.facts):
+        for ours, theirs in pairs:
+            gap = number(theirs, values) - number(ours, values)
+            if math.isnan(gap) or gap < -_TOLERANCE * (1 + abs(number(theirs, values))):
+                return False
+    return True
+
+
+def _equal(first: Term | None, second: Term | None, goal: Statement) -> bool:
+    if first is None or second is None:
+        return first is second
+    canon = context(goal.facts).canon
+    return first is second or canon.is_zero(canon(first - second))
+
+
+def _same(total: Guarantee, claim: Guarantee, goal: Statement) -> bool:
+    return total.name == claim.name and all(
+        _equal(a, b, goal) for a, b in zip(total.args, claim.args, strict=True)
+    )

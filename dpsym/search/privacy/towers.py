@@ -1,0 +1,153 @@
+"""Parameters of the tower rule: multipliers for all stages, from coarse to sharp."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any
+
+from dpsym.kernel.definitions import Form, Moment, constraints
+from dpsym.kernel.refusal import Refusal
+from dpsym.kernel.rules_privacy import StageData, assumed, stage_data
+from dpsym.kernel.sequents import Facts, context
+from dpsym.kernel.statements import RATIO, Statement
+from dpsym.kernel.terms import ONE, ZERO, Term, derivative, substitute
+from dpsym.search.privacy.multipliers import (
+    Row,
+    Value,
+    at_both_nodes,
+    at_start_and_kink,
+    at_upper_node,
+    by_one,
+    exactly,
+    value_after,
+    value_of,
+)
+from dpsym.search.samples import number, points
+
+Phi = Value | Form
+Peel = Callable[[Phi, StageData, Facts, bool], tuple[Row, Phi] | None]
+_TOLERANCE = 1e-9
+
+
+def plans(goal: Statement) -> Iterator[dict[str, Any]]:
+    """Parameters whose bound meets the claim at sample points, the simplest first."""
+    (claim,) = goal.claims
+    (moment,) = constraints(claim)
+    if not isinstance(moment, Moment):
+        return
+    stages = [stage_data(stage) for stage in assumed(goal, "tower")]
+    if any(_infinite(moment.form, stages)):
+        return
+    samples = points(goal.variables, goal.facts)
+    low = _low(moment.form, goal.facts)
+    seen: list[object] = []
+    for rows, bound in _rows(moment.form, stages, goal.facts):
+        if rows in seen:
+            continue
+        seen.append(rows)
+        if not _meets(bound, moment.bound, samples):
+            continue
+        multipliers = tuple(
+            (_parts(row[0]), _parts(row[1]), tuple(map(_parts, row[2])), larger)
+            for row, larger in rows
+        )
+        yield {"multipliers": multipliers, "low": low}
+
+
+def _infinite(form: Form, stages: list[StageData]) -> Iterator[bool]:
+    live = frozenset().union(*(stage.live for stage in stages))
+    for ray in live:
+        yield form.on(ray) is None
+
+
+def _parts(form: Form) -> tuple[Term | None, ...]:
+    return form.f, form.at_p, form.at_q
+
+
+def _low(form: Form, facts: Facts) -> tuple[Term, Term]:
+    """A linear function below phi: its tangent at 1 if it is smooth, else zero."""
+    if form.f.kinked:
+        return ZERO, ZERO
+    at_one: Mapping[str, Term] = {RATIO: ONE}
+    if form.at_p is None and form.at_q is ZERO and form.f.op == "exp":
+        return ZERO, ZERO
+    normal = context(facts).canon.normal
+    slope = normal(substitute(derivative(form.f, RATIO), at_one))
+    return slope, normal(substitute(form.f, at_one) - slope)
+
+
+def _meets(bound: Term, claimed: Term, samples: list[dict[str, float]]) -> bool:
+    for values in samples:
+        gap = number(claimed - bound, values)
+        scale = 1 + abs(number(claimed, values))
+        if not math.isnan(gap) and gap < -_TOLERANCE * scale:
+            return False
+    return True
+
+
+Rows = tuple[tuple[Row, tuple[Term | None, ...] | None], ...]
+
+
+def _rows(phi: Form, stages: list[StageData], facts: Facts) -> Iterator[tuple[Rows, Term]]:
+    """Rows of multipliers for all stages, and the bound that they give."""
+    if len(stages) == 1:
+        for row in by_one(stages[0]):
+            yield ((row, None),), value_after(row, stages[0], facts, False).at(ONE)
+    for peel in (_simple, _sharp, _chord):
+        found = _peeled(phi, stages, facts, peel)
+        if found is not None:
+            yield found
+
+
+def _peeled(
+    phi: Form, stages: list[StageData], facts: Facts, peel: Peel
+) -> tuple[Rows, Term] | None:
+    current: Phi = value_of(phi) or phi
+    rows: list[tuple[Row, tuple[Term | None, ...] | None]] = []
+    for k in range(len(stages) - 1, -1, -1):
+        try:
+            found = peel(current, stages[k], facts, k > 0)
+        except Refusal:
+            return None
+        if found is None:
+            return None
+        row, current = found
+        after = current.form() if isinstance(current, Value) else current
+        if k == 0:
+            row = _first(row)
+        rows.insert(0, (row, _parts(after) if k > 0 else None))
+    after = current.form() if isinstance(current, Value) else current
+    return tuple(rows), after.at(ONE)
+
+
+def _first(row: Row) -> Row:
+    """The first stage has no earlier ones: its multipliers are constants, at ratio 1."""
+
+    def constant(form: Form) -> Form:
+        return Form(form.at(ONE), ZERO, ZERO)
+
+    return constant(row[0]), constant(row[1]), tuple(map(constant, row[2]))
+
+
+def _smooth(phi: Form, data: StageData, facts: Facts, inner: bool) -> tuple[Row, Phi] | None:
+    row = exactly(phi, data, facts, inner) or at_start_and_kink(phi, data, facts)
+    return None if row is None else (row, value_after(row, data, facts, True))
+
+
+def _simple(phi: Phi, data: StageData, facts: Facts, inner: bool) -> tuple[Row, Phi] | None:
+    if isinstance(phi, Value):
+        return at_upper_node(phi, data, facts, keep_weights=True)
+    return _smooth(phi, data, facts, inner)
+
+
+def _sharp(phi: Phi, data: StageData, facts: Facts, inner: bool) -> tuple[Row, Phi] | None:
+    if isinstance(phi, Value):
+        return at_upper_node(phi, data, facts, keep_weights=False)
+    return _smooth(phi, data, facts, inner)
+
+
+def _chord(phi: Phi, data: StageData, facts: Facts, inner: bool) -> tuple[Row, Phi] | None:
+    form = phi.form() if isinstance(phi, Value) else phi
+    row = at_both_nodes(form, data, facts) or exactly(form, data, facts, inner)
+    return None if row is None else (row, value_after(row, data, facts, True))
