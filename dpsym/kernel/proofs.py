@@ -19,7 +19,6 @@ from dpsym.kernel.rules_logic import LEMMA, defined
 from dpsym.kernel.sequents import Facts, Sequent
 from dpsym.kernel.statements import Fact
 
-MAX_PROOF_DEPTH = 120
 MAX_STEPS = 500_000
 
 _REGISTERED = (boxes, rules_algebra, rules_calculus, rules_logic)  # importing registers the rules
@@ -83,26 +82,22 @@ class _Checker:
     """Checks proofs; each pair of a goal and a proof once; the number of steps is bounded."""
 
     def __init__(self) -> None:
-        self.steps = 0
         self.done: set[tuple[Goal, int]] = set()
 
-    def check(self, goal: Goal, proof: Proof, depth: int = 0) -> None:
-        if depth > MAX_PROOF_DEPTH:
-            raise TooLarge("proof", f"a proof at most {MAX_PROOF_DEPTH} steps deep")
-        ident = (goal, id(proof))
-        if ident in self.done:
-            return
-        self.steps += 1
-        if self.steps > MAX_STEPS:
-            raise TooLarge("proof", f"at most {MAX_STEPS} steps")
-        premises = step(goal, proof.rule, proof.parameters)
-        if len(premises) != len(proof.premises):
-            raise Refusal(
-                proof.rule, f"proofs of {len(premises)} premises", len(proof.premises), goal
-            )
-        for premise, inner in zip(premises, proof.premises, strict=True):
-            self.check(premise, inner, depth + 1)
-        self.done.add(ident)
+    def check(self, goal: Goal, proof: Proof) -> None:
+        todo: list[tuple[Goal, Proof]] = [(goal, proof)]
+        while todo:
+            goal, proof = todo.pop()
+            if (goal, id(proof)) in self.done:
+                continue
+            self.done.add((goal, id(proof)))
+            if len(self.done) > MAX_STEPS:
+                raise TooLarge("proof", f"at most {MAX_STEPS} steps")
+            premises = step(goal, proof.rule, proof.parameters)
+            if len(premises) != len(proof.premises):
+                count = len(proof.premises)
+                raise Refusal(proof.rule, f"proofs of {len(premises)} premises", count, goal)
+            todo.extend(zip(premises, proof.premises, strict=True))
 
 
 def check(goal: Goal, proof: Proof) -> None:

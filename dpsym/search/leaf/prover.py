@@ -9,7 +9,7 @@ from __future__ import annotations
 from typing import Any
 
 from dpsym.kernel.canon import Poly
-from dpsym.kernel.proofs import MAX_PROOF_DEPTH, Proof
+from dpsym.kernel.proofs import Proof
 from dpsym.kernel.refusal import Refusal
 from dpsym.kernel.rules_logic import branches
 from dpsym.kernel.sequents import Sequent, context
@@ -23,7 +23,7 @@ from dpsym.search.leaf.steps import EVIDENT, evident, form_of, kinks, premises
 
 # (fuel, whether to change variables first)
 _ROUNDS = ((0, True), (1, False), (2, True), (3, False), (4, True), (5, False), (8, False))
-_DEPTH = MAX_PROOF_DEPTH - 20
+_DEPTH = 100
 _FEW_BOXES, _SOME_BOXES, _MANY_BOXES = 12, 75, 300
 _LAST_MATTERS = frozenset({"derive", "from_infinity", "clear", "subtract", "multiply", "concave"})
 
@@ -37,6 +37,7 @@ class Search:
         self.failed: dict[Sequent, int] = {}
         self.tried: set[tuple[Sequent, str]] = set()
         self.reached: dict[Sequent, None] = {}
+        self.active: set[Sequent] = set()
         self.prepare = True
 
     def run(self, sequent: Sequent) -> Proof | None:
@@ -63,10 +64,15 @@ class Search:
             return done
         if fuel < 0 or depth > _DEPTH or self.failed.get(sequent, -1) >= fuel:
             return None
+        if sequent in self.active:
+            return None
+        self.active.add(sequent)
         try:
             found = self.attempt(sequent, fuel, depth)
         except (Refusal, ArithmeticError, RecursionError):
             found = None
+        finally:
+            self.active.discard(sequent)
         if found is not None:
             self.proved[sequent] = found
         else:
@@ -136,9 +142,6 @@ class Search:
             return self.by(sequent, move, fuel, depth)
         if not form:
             return None
-        move = moves.stripped(sequent, form)
-        if move is not None:
-            return self.by(sequent, move, fuel, depth)
         parameters = quick.comparison(sequent, form)
         if parameters is not None:
             found = self.by(sequent, Move("monotone", parameters), fuel, depth)
