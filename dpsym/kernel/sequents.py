@@ -196,7 +196,8 @@ class Context:
             return Fact(tm.ZERO, fact.rel)
         _, mono, _ = content(form)
         positive = frozenset((item, k) for item, k in mono[1] if self.canon.is_positive(item))
-        factor = mono_power((mono[0], positive), -1)
+        shared = frozenset.intersection(*(other[0] for other in form))
+        factor = mono_power((shared, positive), -1)
         return Fact(to_term(self.canon.times(form, {factor: fmpq(1)})), fact.rel)
 
     def affine(self, item: Term, name: str) -> tuple[fmpq, Term] | None:

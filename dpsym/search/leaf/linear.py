@@ -15,7 +15,18 @@ from typing import Any
 from flint import fmpq
 
 from dpsym.kernel import terms as tm
-from dpsym.kernel.canon import UNIT, Monomial, Poly, constant, plus, scaled, sorted_monos, to_term
+from dpsym.kernel.canon import (
+    UNIT,
+    Monomial,
+    Poly,
+    constant,
+    mono_power,
+    plus,
+    scaled,
+    sorted_monos,
+    times_mono,
+    to_term,
+)
 from dpsym.kernel.lemmas import instance
 from dpsym.kernel.refusal import Refusal, TooLarge
 from dpsym.kernel.sequents import Sequent, context
@@ -36,6 +47,7 @@ class _Product:
     square: Term | None
     form: Poly
     strict: bool
+    shift: Monomial = UNIT  # a monomial with an evident sign, already multiplied into the form
 
 
 @dataclass
@@ -101,6 +113,30 @@ class Program:
                         above.append(_Product((*old.indices, i), None, form, strict))
             self.columns += above
             layer = above
+
+    def shifts(self, most: int) -> None:
+        """Columns times monomials of an evident sign that bring them to monomials of the goal."""
+        seen = {frozenset(column.form.items()) for column in self.columns}
+        targets = [(mono, self.goal[mono] > 0) for mono in sorted_monos(self.goal)]
+        above = []
+        for column in self.columns:
+            if not column.indices or column.square is not None:
+                continue
+            for mono in sorted_monos(column.form):
+                inverse = mono_power(mono, -1)
+                for target, positive in targets:
+                    if (column.form[mono] > 0) != positive or len(above) >= most:
+                        continue
+                    shift = times_mono(target, inverse)
+                    if shift == UNIT or not self.canon.mono_sign(shift, False):
+                        continue
+                    form = self.canon.times(column.form, {shift: fmpq(1)})
+                    key = frozenset(form.items())
+                    if key not in seen:
+                        seen.add(key)
+                        strict = column.strict and self.canon.mono_sign(shift, True)
+                        above.append(_Product(column.indices, None, form, strict, shift))
+        self.columns += above
 
     def squares(self, degree: int, count: int) -> None:
         """Columns for squares, alone and times one of the first facts."""
@@ -200,29 +236,37 @@ class Program:
             (v, p) for v, p in zip(found[start:], self.multipliers, strict=True) if v > 0
         ]
         rest: Poly = {}
-        strict = False
         for value, product in zip(found[count:start], singles, strict=True):
             if value > 0:
                 rest = plus(rest, product.form, value)
-                strict = strict or product.strict
         order = sorted({i for _, p in (*used, *multipliers) for i in p.indices})
         facts = [self.facts[i] for i in order]
         place = {i: k for k, i in enumerate(order)}
-        terms = [(v, tuple(place[i] for i in p.indices), p.square) for v, p in used]
+        shifts: dict[Monomial, int] = {}
+        for _, product in used:
+            if product.shift != UNIT and product.shift not in shifts:
+                shifts[product.shift] = len(facts)
+                facts.append(self._sign({product.shift: fmpq(1)}))
+        terms = []
+        for value, product in used:
+            indices = [place[i] for i in product.indices]
+            indices += [shifts[product.shift]] if product.shift != UNIT else []
+            terms.append((value, tuple(indices), product.square))
         if rest:
-            sign = "positive" if strict else "nonnegative"
             terms.append((fmpq(1), (len(facts),), None))
-            facts.append((sign, None, to_term(rest), None))
+            facts.append(self._sign(rest))
+        rows = [(v, tuple(place[i] for i in p.indices), None) for v, p in multipliers]
         return {
             "facts": tuple(facts),
-            "multiplier": tuple(
-                (v, tuple(place[i] for i in p.indices), None) for v, p in multipliers
-            )
-            if not self.contradiction
-            else (),
+            "multiplier": () if self.contradiction else tuple(rows),
             "terms": tuple(terms),
             "contradiction": self.contradiction,
         }
+
+    def _sign(self, form: Poly) -> tuple[Any, ...]:
+        """A fact that says that the form is evidently positive or nonnegative."""
+        sign = "positive" if self.canon.all_signs(form, True) else "nonnegative"
+        return (sign, None, to_term(form), None)
 
 
 def _cancelling(columns: list[_Product], above: list[Poly], free: Any) -> list[_Product]:
@@ -290,6 +334,7 @@ def prove(sequent: Sequent, degree: int, lemmas: bool = True) -> dict[str, Any] 
     if lemmas:
         _add_exponentials(program)
     program.products(degree)
+    program.shifts(_MOST_COLUMNS)
     program.squares(degree, count)
     program.multiply()
     return program.solve()
@@ -300,7 +345,8 @@ def simple(sequent: Sequent, degree: int) -> dict[str, Any] | None:
     program = Program(sequent)
     if not program.goal or len(program.goal) > 30 or len(program.facts) > 14:
         return None
-    program.products(degree, 60)
+    program.products(degree, 40)
+    program.shifts(40)
     unit = _Product((), None, constant(1), True)
     program.multipliers = [unit]
     return program.solve()

@@ -21,7 +21,6 @@ from dpsym.kernel.canon import (
     Monomial,
     Poly,
     constant,
-    content,
     mono_power,
     mono_term,
     scaled,
@@ -100,8 +99,8 @@ def preparation(sequent: Sequent, form: Poly) -> Iterator[tuple[Move, bool]]:
             continue
         if len(lower) == 1 and known.canon(lower[0]):
             a = lower[0]
-            bounded = name in known.box and not a.vars
-            if not bounded and (about.affine or not a.vars):
+            rough = name in known.box and name not in known.bounds and not a.vars
+            if not rough and (about.affine or not a.vars):
                 yield change("shift", a), True
         elif not lower and len(upper) == 1:
             yield change("negate", upper[0]), True
@@ -165,28 +164,15 @@ def cleared(sequent: Sequent, form: Poly) -> Move | None:
     return Move("clear", {"signs": tuple(signs)})
 
 
-def stripped(sequent: Sequent, form: Poly) -> Move | None:
-    """Division by a positive monomial that all monomials share."""
-    canon = context(sequent.hypotheses).canon
-    _, mono, _ = content(form)
-    positive = frozenset((item, -k) for item, k in mono[1] if canon.is_positive(item))
-    shared = dict(next(iter(form))[0])
-    for other in form:
-        inside = dict(other[0])
-        shared = {part: value for part, value in shared.items() if inside.get(part) == value}
-    if not positive and not shared:
-        return None
-    inverse = frozenset((part, -value) for part, value in shared.items())
-    return Move("multiply", {"factor": to_term({(inverse, positive): fmpq(1)})})
-
-
 def factored(sequent: Sequent, form: Poly) -> Move | None:
     """The goal as a product, with the signs that the samples allow."""
     found = factors(form)
     if found is None:
         return None
     scale, parts = found
-    if len(parts) == 1 and parts[0][1] == 1:
+    if sum(len(item.args) > 1 for item, _ in parts) == 1 and all(
+        count == 1 or evident(sequent.hypotheses, item, ">") for item, count in parts
+    ):
         return None
     sign = 1 if scale > 0 else -1
     rows = []

@@ -236,6 +236,7 @@ def plausible(sequent: Sequent) -> bool:
     return refuting_point(sequent) is None
 
 
+@lru_cache(maxsize=20_000)
 def refuting_point(sequent: Sequent) -> dict[str, fmpq] | None:
     """A point at which the relevant hypotheses hold and the goal fails, for certain."""
     if sequent.goal.rel == "!=":
