@@ -1,1 +1,81 @@
-"""dpsym."""
+"""dpsym checks proofs of differential-privacy guarantees, for all parameters.
+
+>>> import dpsym as dp
+>>> from sympy import symbols
+>>> e1, e2, d1, d2 = symbols("epsilon1 epsilon2 delta1 delta2", nonnegative=True)
+>>> two = dp.compose(dp.ApproxDP(e1, d1), dp.ApproxDP(e2, d2))
+>>> isinstance(dp.check(two, dp.ApproxDP(e1 + e2, d1 + d2)), dp.Proved)
+True
+
+Public names load when they are first used, so that ``dpsym verify`` never loads SymPy.
+"""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from dpsym.version import VERSION as __version__
+
+if TYPE_CHECKING:
+    from dpsym.checking import check, check_inequality, prove
+    from dpsym.combinators import compose, postprocess
+    from dpsym.errors import DpsymError, InputError, ProofError, UnsupportedError
+    from dpsym.guarantees import (
+        ApproxDP,
+        BoundedRange,
+        MomentBound,
+        ProbabilisticDP,
+        PureDP,
+        RenyiDP,
+        ZCDP,
+        both,
+    )
+    from dpsym.losses import PrivacyLoss, hockey_stick, renyi
+    from dpsym.mechanisms import (
+        AdditiveNoise,
+        DensityPair,
+        RandomizedResponse,
+        Table,
+        noise,
+    )
+    from dpsym.results import Result
+    from dpsym.scripts import proved, refuted
+    from dpsym.verdicts import Proved, Refuted, Unknown, Vacuous, Verdict
+
+_HOMES = {
+    "checking": ("check", "check_inequality", "prove"),
+    "combinators": ("compose", "postprocess"),
+    "errors": ("DpsymError", "InputError", "ProofError", "UnsupportedError"),
+    "guarantees": (
+        "ApproxDP",
+        "BoundedRange",
+        "MomentBound",
+        "ProbabilisticDP",
+        "PureDP",
+        "RenyiDP",
+        "ZCDP",
+        "both",
+    ),
+    "losses": ("PrivacyLoss", "hockey_stick", "renyi"),
+    "mechanisms": ("AdditiveNoise", "DensityPair", "RandomizedResponse", "Table", "noise"),
+    "results": ("Result",),
+    "scripts": ("proved", "refuted"),
+    "verdicts": ("Proved", "Refuted", "Unknown", "Vacuous", "Verdict"),
+}
+_HOME = {name: home for home, names in _HOMES.items() for name in names}
+
+__all__ = ["__version__", *sorted(_HOME)]
+
+
+def __getattr__(name: str) -> Any:
+    home = _HOME.get(name)
+    if home is None:
+        raise AttributeError(f"module 'dpsym' has no attribute {name!r}")
+    value = getattr(import_module(f"dpsym.{home}"), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *__all__})

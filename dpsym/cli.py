@@ -333,7 +333,7 @@ class _Refused(Exception):
 
 def _verify(file: str) -> tuple[str, tuple[str, ...]]:
     """The goal and postulates of a certificate. Whatever goes wrong, it is refused."""
-    from dpsym.goals import goal_text
+    from dpsym.results import Result
     from dpsym.kernel.certificate import verify as verify_text
     from dpsym.kernel.refusal import Refusal
 
@@ -345,8 +345,8 @@ def _verify(file: str) -> tuple[str, tuple[str, ...]]:
     if len(data) > MAX_CERTIFICATE_BYTES:
         raise _Refused(f"longer than {_size(MAX_CERTIFICATE_BYTES)}")
     try:
-        theorem = verify_text(data.decode("utf-8"))
-        return goal_text(theorem.statement), tuple(theorem.postulates)
+        result = Result(verify_text(data.decode("utf-8")))
+        return result.statement, result.postulates
     except UnicodeDecodeError:
         raise _Refused("not UTF-8 text") from None
     except Refusal as refusal:

@@ -7,14 +7,17 @@ for something else (``"0"``, a line break) is shown in quotes.
 
 from __future__ import annotations
 
+from dpsym.kernel.sequents import Sequent
 from dpsym.kernel.statements import (
     PREFIX,
     RATIO,
+    REAL,
     Assumed,
     Fact,
     Guarantee,
     Mechanism,
     Pair,
+    Processed,
     Region,
     Stage,
     Statement,
@@ -27,8 +30,8 @@ _SPECIAL = frozenset(
 )
 
 
-def goal_text(statement: Statement) -> str:
-    """What the statement says, in a few lines.
+def goal_text(goal: Statement | Sequent) -> str:
+    """What the statement, or the inequality, says, in a few lines.
 
     >>> from dpsym.kernel.terms import var
     >>> e, f = var("e"), var("f")
@@ -43,6 +46,9 @@ def goal_text(statement: Statement) -> str:
     has PureDP(e + f)
     for all real e, f with e >= 0, f >= 0
     """
+    if isinstance(goal, Sequent):
+        return _inequality(goal)
+    statement = goal
     stages = [_stage(stage) for stage in statement.stages]
     lines = []
     if len(stages) == 1:
@@ -58,10 +64,19 @@ def goal_text(statement: Statement) -> str:
     return "\n".join(lines)
 
 
+def _inequality(sequent: Sequent) -> str:
+    names = tuple((name, REAL) for name in sorted(sequent.vars))
+    domain = _domain(names, sequent.hypotheses)
+    return f"{_term(sequent.goal.term)} {sequent.goal.rel} 0" + (
+        f"\nfor all {domain}" if domain else ""
+    )
+
+
 def _stage(stage: Stage) -> str:
-    if isinstance(stage, Assumed):
+    if isinstance(stage, (Assumed, Processed)):
         having = " and ".join(_guarantee(item) for item in stage.guarantees)
-        return f"any mechanism with {having}" if having else "any mechanism"
+        some = f"any mechanism with {having}" if having else "any mechanism"
+        return f"a post-processing of {some}" if isinstance(stage, Processed) else some
     return _mechanism(stage)
 
 

@@ -2,36 +2,19 @@
 
 from __future__ import annotations
 
-from collections import Counter
-
 from dpsym.kernel import rules_privacy
 from dpsym.kernel.proofs import Lemma, Proof, Sealed, check, check_all, seal
 from dpsym.kernel.statements import Statement
 
 
 class Theorem(Sealed):
-    """A statement with a checked proof; ``postulates`` are the facts it assumes, with sources."""
+    """A statement with a checked proof, and proofs that it is defined."""
 
     __slots__ = ("definedness", "proof", "statement")
 
     statement: Statement
     proof: Proof
     definedness: tuple[Proof, ...]
-
-    @property
-    def postulates(self) -> tuple[str, ...]:
-        """None: no rule assumes anything."""
-        return ()
-
-    def certificate(self) -> str:
-        """The certificate as JSON text."""
-        from dpsym.kernel.certificate import write  # it imports this module
-
-        return write(self)
-
-    def rules(self) -> dict[str, int]:
-        """How often each rule is used, what the proof uses of earlier results included."""
-        return rule_counts(self)
 
 
 rules_privacy.THEOREM.sealed.append(Theorem)
@@ -63,15 +46,3 @@ def earlier_results(root: Lemma | Theorem) -> list[Lemma | Theorem]:
                     if isinstance(used, (Lemma, Theorem)):
                         stack.append((used, False))
     return list(order.values())
-
-
-def rule_counts(root: Lemma | Theorem) -> dict[str, int]:
-    """How often each rule is used in a result and the earlier ones."""
-    return dict(
-        Counter(
-            node.rule
-            for item in earlier_results(root)
-            for proof in (item.proof, *item.definedness)
-            for node in proof.nodes()
-        )
-    )

@@ -29,9 +29,11 @@ _TOLERANCE = 1e-9
 class Stuck(Exception):
     """No proof was found: ``remaining`` is what one attempt left open, ``reason`` says why."""
 
-    def __init__(self, reason: str, remaining: tuple[Sequent, ...] = ()) -> None:
+    def __init__(
+        self, reason: str, remaining: tuple[Sequent, ...] = (), out_of_time: bool = False
+    ) -> None:
         super().__init__(reason)
-        self.reason, self.remaining = reason, remaining
+        self.reason, self.remaining, self.out_of_time = reason, remaining, out_of_time
 
 
 def prove_statement(statement: Statement, seconds: float) -> Theorem:
@@ -46,7 +48,7 @@ class _Prover:
     def left(self) -> float:
         left = self.deadline - time.process_time()
         if left <= 0:
-            raise Stuck("the budget is used up")
+            raise Stuck("the budget is used up", out_of_time=True)
         return left
 
     def theorem(self, statement: Statement) -> Theorem:
@@ -79,10 +81,12 @@ class _Prover:
         return Proof(rule, parameters, tuple(found[i] for i in range(len(premises))))
 
     def sequent(self, goal: Sequent) -> Proof:
-        answer = prove_leaf(goal, min(self.left(), LEAF_SECONDS))
+        limit, started = min(self.left(), LEAF_SECONDS), time.process_time()
+        answer = prove_leaf(goal, limit)
         if isinstance(answer, Proof):
             return answer
-        raise Stuck(answer.reason, (goal,))
+        spent = time.process_time() - started
+        raise Stuck(answer.reason, answer.left or (goal,), out_of_time=spent > limit / 2)
 
     # -- statements
 

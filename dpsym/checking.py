@@ -1,0 +1,337 @@
+"""``check``, ``prove`` and ``check_inequality``: from a claim to a verdict."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from dpsym.claims import Goal, read_claim, read_inequality
+from dpsym.errors import InputError, ProofError, TooLargeError
+from dpsym.goals import goal_text
+from dpsym.kernel import terms as tm
+from dpsym.kernel.proofs import Lemma, top_obligations
+from dpsym.kernel.refusal import Refusal, TooLarge
+from dpsym.kernel.sequents import Facts, Sequent, context
+from dpsym.kernel.statements import INTEGER, Fact
+from dpsym.kernel.terms import Term
+from dpsym.results import Result
+from dpsym.scope import Scope
+from dpsym.search import leaf
+from dpsym.search.privacy.prover import Stuck, prove_statement
+from dpsym.search.samples import points
+from dpsym.verdicts import Proved, Refuted, Unknown, Vacuous, Verdict
+
+if TYPE_CHECKING:
+    from dpsym.combinators import Subject
+    from dpsym.guarantees import Both, Guarantee
+
+__all__ = ["DEFAULT_BUDGET", "check", "check_inequality", "prove"]
+
+DEFAULT_BUDGET = 60.0
+_MOST = 86_400.0
+_SIGN_SECONDS, _ROW_SECONDS, _DOMAIN_SECONDS = 1.0, 5.0, 5.0
+_FIRST_PROOF, _REFUTATION = 0.35, 0.35  # shares of the budget
+
+
+def check(
+    subject: Subject,
+    claim: Guarantee | Both,
+    where: object = (),
+    hints: Sequence[object] | None = None,
+    budget: float = DEFAULT_BUDGET,
+) -> Verdict:
+    """Decide whether the subject has the claimed guarantee, for all parameters.
+
+    Args:
+        subject: a guarantee ("any mechanism that has it"), an explicit mechanism, or
+            ``compose(...)`` of these. Losses are in nats.
+        claim: a guarantee, or ``both(A, B)``. Its arguments need only be real.
+        where: conditions on the parameters: relations, and ``{symbol: Interval}``. Assumptions of
+            the symbols count too, and the ranges of the subject's own arguments.
+        hints: none are needed yet; ``None``.
+        budget: processor seconds to spend, about; running out is ``Unknown``.
+
+    Returns: ``Proved`` with a certificate, ``Refuted`` with an exact witness, ``Unknown`` with what
+    is left, or ``Vacuous`` if no values satisfy the conditions.
+
+    Raises: InputError and UnsupportedError (both ``DpsymError``) for input that has no meaning.
+
+    >>> from sympy import symbols
+    >>> import dpsym as dp
+    >>> e1, e2 = symbols("epsilon1 epsilon2", nonnegative=True)
+    >>> print(dp.check(dp.compose(dp.PureDP(e1), dp.PureDP(e2)), dp.PureDP(e1 + e2)))
+    Proved: the adaptive composition of
+        1. any mechanism with PureDP(epsilon1)
+        2. any mechanism with PureDP(epsilon2)
+      has PureDP(epsilon1 + epsilon2)
+      for all real epsilon1, epsilon2 with epsilon1 >= 0, epsilon2 >= 0
+      by 5 steps of 3 rules that the kernel checked, on no postulate
+    """
+    started = time.process_time()
+    _no_hints(hints)
+    limit = _seconds(budget)
+    try:
+        goal = read_claim(subject, claim, where, _sign)
+    except (TooLargeError, TooLarge) as error:
+        return Unknown(f"{type(subject).__name__}: a claim that is too large", reason=str(error))
+    except Refusal as refusal:
+        raise InputError("claim", refusal.condition, refusal) from None
+    return _Check(goal, started, limit).verdict()
+
+
+def prove(
+    subject: Subject,
+    claim: Guarantee | Both,
+    where: object = (),
+    hints: Sequence[object] | None = None,
+    budget: float = DEFAULT_BUDGET,
+) -> Result:
+    """``check`` for tests and scripts: the theorem, or ``ProofError`` with the verdict's text.
+
+    >>> import dpsym as dp
+    >>> dp.prove(dp.PureDP(1), dp.ApproxDP(1, 0))
+    any mechanism with PureDP(1)
+    has ApproxDP(1, 0)
+    """
+    verdict = check(subject, claim, where, hints, budget)
+    if isinstance(verdict, Proved) and isinstance(verdict.theorem, Result):
+        return verdict.theorem
+    raise ProofError(verdict)
+
+
+def check_inequality(
+    lhs: object,
+    rhs: object,
+    where: object = (),
+    strict: bool = False,
+    hints: Sequence[object] | None = None,
+    budget: float = DEFAULT_BUDGET,
+) -> Verdict:
+    """Decide ``lhs <= rhs`` (``lhs < rhs`` if ``strict``) for all values of the parameters.
+
+    Args:
+        lhs, rhs: real expressions of exp, log, powers, sqrt, erf, erfc, Abs, Max, Min, Piecewise.
+        where: as in ``check``.
+        strict: whether equality is to be excluded.
+        hints, budget: as in ``check``.
+
+    Raises: InputError if a side is undefined at a point of the domain, or has no meaning.
+
+    >>> from sympy import exp, symbols
+    >>> x = symbols("x", real=True)
+    >>> print(check_inequality(1 + x, exp(x)))
+    Proved: exp(x) - (1 + x) >= 0
+      for all real x
+      by 1 step of 1 rule that the kernel checked, on no postulate
+    """
+    started = time.process_time()
+    _no_hints(hints)
+    limit = _seconds(budget)
+    if type(strict) is not bool:
+        raise InputError("strict", "True or False", strict)
+    try:
+        term, scope = read_inequality(lhs, rhs, where)
+    except (TooLargeError, TooLarge) as error:
+        return Unknown("an inequality that is too large", reason=str(error))
+    sequent = Sequent(tuple(scope.facts), Fact(term, ">" if strict else ">="))
+    text = goal_text(sequent)
+    integers = frozenset(name for name, kind in scope.variables if kind == INTEGER)
+    try:
+        return _inequality(sequent, scope, text, integers, started, limit)
+    except (TooLarge, RecursionError) as error:
+        return Unknown(text, (text,), str(error), seconds=_since(started))
+    except Refusal as refusal:
+        raise InputError("lhs, rhs", "sides that are defined", text, got=str(refusal)) from None
+
+
+def _inequality(
+    sequent: Sequent,
+    scope: Scope,
+    text: str,
+    integers: frozenset[str],
+    started: float,
+    limit: float,
+) -> Verdict:
+    empty = _emptiness(scope, sequent.hypotheses, text)
+    if empty is not None:
+        return empty
+    for premise in top_obligations(sequent.hypotheses, sequent.goal):
+        found = leaf.refute(premise, min(1.0, limit), integers) if premise.vars else None
+        if found is not None and _everywhere(premise, sequent, found):
+            raise InputError(
+                "lhs, rhs",
+                f"sides defined on the whole domain ({premise.goal!r} fails)",
+                text,
+                got=f"undefined at {_values(found)}",
+            )
+    answer = leaf.decide(sequent, limit, integers)
+    seconds = _since(started)
+    if isinstance(answer, Lemma):
+        return Proved(text, Result(answer), seconds=seconds)
+    if isinstance(answer, leaf.Point):
+        if scope.dropped:
+            return Unknown(text, (), _dropped(scope), seconds=seconds)
+        return Refuted(text, PointWitness(sequent, answer.values), seconds=seconds)
+    left = tuple(goal_text(item).replace("\n", " ") for item in answer.left)
+    return Unknown(text, left, answer.reason, seconds=seconds)
+
+
+def _everywhere(premise: Sequent, sequent: Sequent, values: dict[str, object]) -> bool:
+    """Whether the obligation is one of the whole domain, not of a branch or of a hypothesis."""
+    return premise.hypotheses == sequent.hypotheses and set(values) >= set(sequent.vars)
+
+
+class PointWitness:
+    """Exact values at which an inequality fails."""
+
+    def __init__(self, sequent: Sequent, values: dict[str, object]) -> None:
+        self.values = {name: values[name] for name in sorted(values)}
+        self._sequent = sequent
+
+    def text(self) -> str:
+        """The values, and the enclosed value of rhs - lhs."""
+        from dpsym.kernel.balls import enclose
+
+        names = {name: tm.num(value) for name, value in self.values.items()}  # type: ignore[arg-type]
+        low, high = enclose(tm.substitute(self._sequent.goal.term, names), {}, 128, True)
+        at = f"at {_values(self.values)}: " if self.values else ""
+        return f"{at}rhs - lhs lies in [{low.str(8, radius=False)}, {high.str(8, radius=False)}]"
+
+
+class _Check:
+    def __init__(self, goal: Goal, started: float, limit: float) -> None:
+        self.goal, self.started, self.limit = goal, started, limit
+        self.text = goal_text(goal.statement)
+
+    def verdict(self) -> Verdict:
+        try:
+            return self._verdict()
+        except (TooLarge, RecursionError) as error:
+            return self.unknown(str(error))
+        except Refusal as refusal:
+            raise InputError("claim", refusal.condition, self.text, got=str(refusal)) from None
+
+    def _verdict(self) -> Verdict:
+        statement = self.goal.statement
+        empty = _emptiness(self.goal.scope, statement.facts, self.text)
+        if empty is not None:
+            return empty
+        open_rows = self.rows()
+        if open_rows:
+            return self.unknown("not shown to be a mechanism", open_rows)
+        stuck: Stuck | None = None
+        for share, proving in ((_FIRST_PROOF, True), (_REFUTATION, False), (1.0, True)):
+            left = self.limit - _since(self.started)
+            if left <= 0:
+                break
+            if not proving:
+                refuted = self.refuted(left * share)
+                if refuted is not None:
+                    return refuted
+                continue
+            if stuck is not None and not stuck.out_of_time:
+                break  # more time would not help
+            try:
+                theorem = prove_statement(statement, left * share)
+            except Stuck as failed:
+                stuck = failed
+                continue
+            return Proved(
+                self.text,
+                Result(theorem),
+                assumptions=self.goal.assumptions,
+                seconds=_since(self.started),
+            )
+        if stuck is None:
+            return self.unknown("the budget is used up")
+        left_open = tuple(goal_text(item).replace("\n", " ") for item in stuck.remaining)
+        return self.unknown(stuck.reason, left_open)
+
+    def unknown(self, reason: str, left: tuple[str, ...] = ()) -> Unknown:
+        return Unknown(self.text, left or (self.text,), reason, seconds=_since(self.started))
+
+    def rows(self) -> tuple[str, ...]:
+        """What is not proved of the mechanism being one; raises if it is false."""
+        statement = self.goal.statement
+        integers = frozenset(name for name, kind in statement.variables if kind == INTEGER)
+        left = []
+        for fact in self.goal.obligations:
+            answer = leaf.decide(Sequent(statement.facts, fact), _ROW_SECONDS, integers)
+            if isinstance(answer, leaf.Point):
+                raise InputError(
+                    "matrix",
+                    "rows of probabilities that sum to 1",
+                    repr(fact),
+                    got=f"one for which {fact!r} fails at {_values(answer.values)}",
+                )
+            if not isinstance(answer, Lemma):
+                left.append(repr(fact))
+        return tuple(left)
+
+    def refuted(self, seconds: float) -> Verdict | None:
+        from dpsym.search.refutation import refute_statement
+        from dpsym.witnesses import Witness
+
+        found = refute_statement(self.goal.statement, seconds)
+        if found is None:
+            return None
+        if self.goal.scope.dropped:
+            return self.unknown(_dropped(self.goal.scope))
+        return Refuted(
+            self.text,
+            Witness(found),
+            assumptions=self.goal.assumptions,
+            seconds=_since(self.started),
+        )
+
+
+def _dropped(scope: Scope) -> str:
+    names = ", ".join(f"{symbol.name} is {what}" for symbol, what in scope.dropped)
+    return f"a witness was found, but it may not respect what the kernel cannot express: {names}"
+
+
+def _emptiness(scope: Scope, facts: Facts, text: str) -> Vacuous | None:
+    """The verdict if no values satisfy the conditions."""
+    if scope.vacuous:
+        return Vacuous(text, reason="a condition of where is false")
+    if points(scope.variables, facts, count=1):
+        return None
+    answer = leaf.prove(Sequent(facts, Fact(tm.MINUS_ONE, ">=")), _DOMAIN_SECONDS)
+    if isinstance(answer, Lemma):
+        return Vacuous(text, reason="the conditions contradict each other")
+    return None
+
+
+def _sign(term: Term, facts: Facts) -> str | None:
+    """The sign of a term where the facts hold, if it is proved."""
+    canon = context(facts).canon
+    if canon.is_zero(canon(term)):
+        return "="
+    for sign, side in ((">", term), ("<", -term)):
+        fact = Fact(side, ">")
+        if context(facts).evident(fact):
+            return sign
+        if isinstance(leaf.prove(Sequent(facts, fact), _SIGN_SECONDS), Lemma):
+            return sign
+    return None
+
+
+def _no_hints(hints: object) -> None:
+    if hints is not None:
+        raise InputError("hints", "None", hints)
+
+
+def _seconds(budget: object) -> float:
+    number = isinstance(budget, (int, float)) and not isinstance(budget, bool)
+    if not number or not 0 < budget <= _MOST:  # type: ignore[operator]
+        raise InputError("budget", f"seconds, above 0 and at most {_MOST:.0f}", budget)
+    return float(budget)  # type: ignore[arg-type]
+
+
+def _values(values: object) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in dict(values).items())  # type: ignore
+
+
+def _since(started: float) -> float:
+    return time.process_time() - started
