@@ -70,6 +70,7 @@ class Composition:
 
 
 Subject = Union[Part, Composition]
+SUBJECTS = (Guarantee, Both, Postprocessed, Mechanism, Composition)
 
 
 def compose(*subjects: Subject) -> Composition:

@@ -576,7 +576,11 @@ class MomentBound(Guarantee):
             limit = limit_at_infinity(self.h.expr, _LOSS, sign)
         if limit is None or limit is -sp.oo:
             raise InputError(
-                "at_infinity", f"the value of h(L) = {shown(self._body())} at L = +oo", limit
+                "at_infinity",
+                f"the value of h(L) = {shown(self._body())} at L = +oo (give it, or conditions in "
+                "where that settle its sign)",
+                limit,
+                got="one that dpsym can not tell",
             )
         ray = None if limit is sp.oo else scope.term(limit, "at_infinity")
         return (self._named("MomentBound", f, ray, scope.term(self.c, "c")),)

@@ -116,8 +116,10 @@ class Scope:
         return (Fact(left - right, rel),)
 
     def assume(self, relations: Iterable[sp.Basic], argument: str) -> None:
-        """Add relations to the facts, each one once."""
+        """Add relations to the facts, each one once, but for true ones between numbers."""
         for relation in relations:
+            if all(side.is_Rational for side in relation.args) and relation.doit() is sp.true:
+                continue
             for fact in self.relation(relation, argument):
                 if fact not in self.facts:
                     self.facts.append(fact)
