@@ -243,7 +243,7 @@ class Canon:
         """One over a form that is nonzero wherever the term in hand is defined."""
         if not poly:
             raise Refusal("canonical form", "the divisor is not zero")
-        value, mono, rest = content(poly)
+        value, mono, rest = self.content(poly)
         out = self._reduced({mono_power(mono, -1): 1 / value})
         if len(rest) == 1:
             ((left, factor),) = rest.items()  # one, or square roots alone
@@ -268,6 +268,14 @@ class Canon:
 
     def is_zero(self, poly: Poly) -> bool:
         return not self.together(poly)[0]
+
+    def content(self, poly: Poly) -> tuple[fmpq, Monomial, Poly]:
+        """``c, m, r`` as by the function, with -c and -r if -r is known to be positive."""
+        value, mono, rest = content(poly)
+        turned = scaled(rest, -1)
+        if len(rest) > 1 and to_term(turned) in self.positive:
+            return -value, mono, turned
+        return value, mono, rest
 
     # -- signs that are evident from the form
 
@@ -390,7 +398,7 @@ class Canon:
             return out
         if not poly:
             raise Refusal("canonical form", "the argument of log is not zero")
-        value, mono, rest = content(poly)
+        value, mono, rest = self.content(poly)
         out, left = dict(mono[0]), {}
         for item, k in mono[1]:
             if not self.is_positive(item):
@@ -410,7 +418,7 @@ class Canon:
         """Square roots of products with factors known to be positive are split."""
         if not poly:
             return {}
-        value, mono, rest = content(poly)
+        value, mono, rest = self.content(poly)
         alone = rest == constant(1) and len(mono[1]) == 1 and value > 0
         out: Poly = {(frozenset((inner, k / 2) for inner, k in mono[0]), NOTHING): _ONE}
         left = {}
@@ -435,9 +443,11 @@ class Canon:
         if self.all_signs(scaled(poly, -1), strict=False):
             return {}
         whole, below = self.together(poly)
+        if not whole:
+            return {}
         if not all(self.is_positive(item) for item in below):
             whole, below = poly, {}
-        value, mono, rest = content(whole)
+        value, mono, rest = self.content(whole)
         good = frozenset((item, k) for item, k in mono[1] if self.is_positive(item))
         inner = self.times(rest, {(NOTHING, mono[1] - good): _ONE})
         outer = self.times(

@@ -109,12 +109,14 @@ class Context:
             self.canon = Canon(positive, nonnegative)
 
     def _learn_sign(self, fact: Fact) -> None:
-        """From c * m * r > 0 with m positive: r > 0 (c > 0)."""
+        """From c * m * r > 0 with m positive: the sign of r."""
         form = self.canon(fact.term)
         if not form or fact.rel == "!=":
             return
         value, mono, rest = content(form)
-        if value < 0:
+        if len(rest) > 1:
+            rest = scaled(rest, 1 if value > 0 else -1)
+        elif value < 0:
             return
         odd = [item for item, k in mono[1] if k % 2 and not self.canon.is_positive(item)]
         strict = fact.rel == ">"

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+
 import numpy as np
 from flint import fmpq
 
@@ -50,16 +52,14 @@ class _Search:
         self.tried: set[tuple[float, ...]] = set()
 
     def run(self) -> dict[str, fmpq] | None:
-        badness = self.badness(self.here)
-        found = self.confirm(self.here.points, badness)
-        if found is None:
-            found = self.descend(badness)
-        if found is None and self.thorough:
-            found = self.doubtful(badness)
-        return found
+        relative, plain = self.badness(self.here)
+        points = self.here.points
+        found = self.confirm(points, relative) or self.confirm(points, plain)
+        found = found or self.descend(0) or self.descend(1)
+        return found or (self.doubtful(relative) if self.thorough else None)
 
-    def badness(self, values: Values) -> Array:
-        """The goal relative to its largest summand; plus infinity outside the domain."""
+    def badness(self, values: Values) -> tuple[Array, Array]:
+        """The goal relative to its largest summand, and the goal; infinite outside the domain."""
         goal = self.sequent.goal.term
         value, scale = values(goal), values.scale(goal)
         with np.errstate(all="ignore"):
@@ -69,14 +69,15 @@ class _Search:
             inside = np.isfinite(ratio)
             for fact in self.sequent.hypotheses:
                 inside &= satisfied(values, fact)
-        return np.where(inside, ratio, np.inf)
+        return np.where(inside, ratio, np.inf), np.where(inside, value, np.inf)
 
-    def confirm(self, points: dict[str, Array], badness: Array) -> dict[str, fmpq] | None:
-        """Try the points that look worst, rounded to few digits first."""
-        limit = 0.0 if self.sequent.goal.rel == ">=" else 1e-15
-        for index in np.argsort(badness, kind="stable")[:_TRIES].tolist():
-            if not badness[index] < limit and not (limit and badness[index] == 0):
-                break
+    def confirm(self, points: Mapping[str, Array], badness: Array) -> dict[str, fmpq] | None:
+        """Try the points that look worst, and some others, rounded to few digits first."""
+        order = np.argsort(badness, kind="stable")
+        strict = self.sequent.goal.rel != ">="
+        order = order[(badness[order] < 0) | (strict & (badness[order] == 0))]
+        chosen = [*order[:_TRIES], *order[:: max(1, order.size // _TRIES)]]
+        for index in dict.fromkeys(int(entry) for entry in chosen):
             found = self.rounded({name: float(x[index]) for name, x in points.items()})
             if found is not None:
                 return found
@@ -98,17 +99,18 @@ class _Search:
             seen.append(exact)
         return None
 
-    def descend(self, badness: Array) -> dict[str, fmpq] | None:
+    def descend(self, kind: int) -> dict[str, fmpq] | None:
         """Random steps of many sizes around the worst points, keeping what gets worse."""
         rng = np.random.default_rng(SEED + 1)
         names = list(self.here.points)
         if not names:
             return None
+        badness = self.badness(self.here)[kind]
         count, children = (24, 60) if self.thorough else (8, 40)
-        best = np.argsort(badness, kind="stable")[:count]
-        best = best[np.isfinite(badness[best])]
-        spread = np.argsort(badness, kind="stable")[:: max(1, badness.size // count)][:count]
-        best = np.unique(np.concatenate([best, spread[np.isfinite(badness[spread])]]))
+        order = np.argsort(badness, kind="stable")
+        order = order[np.isfinite(badness[order])]
+        best = np.unique([*order[:count], *order[:: max(1, order.size // count)][:count]])
+        best = best.astype(np.intp)
         where = np.array([self.here.points[name][best] for name in names])
         worst = badness[best]
         for round_ in range(40 if self.thorough else 12):
@@ -121,7 +123,7 @@ class _Search:
                 if name in self.integers:
                     new[row] = np.round(old[row] + np.sign(move[row]) * np.ceil(abs(move[row])))
             values = Values(dict(zip(names, new, strict=True)), new.shape[1])
-            now = self.badness(values)
+            now = self.badness(values)[kind]
             for parent in range(worst.size):
                 mine = slice(parent * children, (parent + 1) * children)
                 child = int(np.argmin(now[mine])) + mine.start
