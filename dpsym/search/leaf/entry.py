@@ -3,23 +3,31 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
 
 from flint import fmpq
 
+from dpsym.kernel import terms as tm
 from dpsym.kernel.proofs import Lemma, Proof, prove_lemma, top_obligations
 from dpsym.kernel.refusal import Refusal
-from dpsym.kernel.sequents import Facts, Sequent, context
+from dpsym.kernel.sequents import Sequent, context
 from dpsym.kernel.statements import Fact
 from dpsym.search.leaf import quick
 from dpsym.search.leaf.budget import Budget, OutOfBudget, budget
+from dpsym.search.leaf.memory import Memory, shape
 from dpsym.search.leaf.steps import premises
 
+if TYPE_CHECKING:
+    from dpsym.search.leaf.prover import Search
+
 _QUICK, _FIRST_LOOK, _LAST_LOOK = 0.3, 0.05, 2.0
+
+MEMORY = Memory()
 
 
 @dataclass(frozen=True, slots=True)
 class Open:
-    """Neither proved nor refuted. ``left`` are sequents that would complete a proof."""
+    """Neither proved nor refuted. ``left`` are sequents whose proofs would complete one."""
 
     reason: str
     left: tuple[Sequent, ...] = ()
@@ -72,19 +80,53 @@ def decide(
 
 
 def _quickly(sequent: Sequent, given: Budget) -> Lemma | None:
+    """What was proved before, or a proof of a few milliseconds."""
     part = given.part(_QUICK)
     try:
         with part.enforced():
+            key, names = shape(sequent)
+            known = MEMORY.find(key)
+            if known is not None:
+                found = _instance(sequent, *known, names, part)
+                if found is not None:
+                    return found
             proof = quick.prove(sequent, part)
             if proof is None:
                 return None
-            shown = [quick.prove(premise, part) for premise in _obligations(sequent)]
+            shown = [
+                quick.prove(premise, part)
+                for premise in top_obligations(sequent.hypotheses, sequent.goal)
+            ]
     except (OutOfBudget, Refusal):
         return None
-    return _checked(sequent, proof, shown)
+    found = _checked(sequent, proof, shown)
+    if found is not None:
+        MEMORY.keep(key, found, names)
+    return found
+
+
+def _instance(
+    sequent: Sequent, lemma: Lemma, old: tuple[str, ...], new: tuple[str, ...], part: Budget
+) -> Lemma | None:
+    if lemma.sequent == sequent:
+        return lemma
+    mapping = tuple((name, tm.var(other)) for name, other in zip(old, new, strict=True))
+    parameters = {"lemma": lemma, "mapping": mapping}
+    left = premises(sequent, "instance", parameters)
+    if left is None:
+        return None
+    proofs = [quick.prove(premise, part) for premise in left]
+    shown = [
+        quick.prove(premise, part) for premise in top_obligations(sequent.hypotheses, sequent.goal)
+    ]
+    kept = tuple(proof for proof in proofs if proof is not None)
+    if len(kept) != len(proofs):
+        return None
+    return _checked(sequent, Proof("instance", parameters, kept), shown)
 
 
 def _checked(sequent: Sequent, proof: Proof, shown: list[Proof | None]) -> Lemma | None:
+    """The lemma, if the kernel accepts the proofs."""
     kept = tuple(item for item in shown if item is not None)
     if len(kept) != len(shown):
         return None
@@ -94,53 +136,57 @@ def _checked(sequent: Sequent, proof: Proof, shown: list[Proof | None]) -> Lemma
         return None
 
 
-def _obligations(sequent: Sequent) -> list[Sequent]:
-    return top_obligations(sequent.hypotheses, sequent.goal)
-
-
 def _thoroughly(sequent: Sequent, given: Budget) -> Lemma | Open:
+    key, names = shape(sequent)
+    seconds = given.left()
+    if MEMORY.tried(key, seconds):
+        return Open("no proof was found before, within as long a time", (sequent,))
+    found = _search(sequent, given)
+    if isinstance(found, Lemma):
+        MEMORY.keep(key, found, names)
+    else:
+        MEMORY.failed(key, seconds)
+    return found
+
+
+def _search(sequent: Sequent, given: Budget) -> Lemma | Open:
     from dpsym.search.leaf.prover import Search  # loads numpy
 
     search = Search(given)
-    shown: list[Proof | None] = []
+    shown: dict[Sequent, Proof | None] = {}
     try:
-        needed = _obligations(sequent)
+        needed = top_obligations(sequent.hypotheses, sequent.goal)
+        for premise in needed:
+            shown[premise] = search.run(premise)
+            if shown[premise] is None:
+                return Open(f"not shown to be defined: {premise}", (premise,))
+        facts = [fact.goal for fact in needed if fact.hypotheses == sequent.hypotheses]
+        proof = _with_facts(search, sequent, facts, shown)
     except Refusal as refusal:
         return Open(str(refusal), (sequent,))
-    for premise in needed:
-        proof = search.run(premise)
-        if proof is None:
-            return Open(f"not shown to be defined: {premise}", (premise,))
-        shown.append(proof)
-    given_facts = [premise.goal for premise in needed if premise.hypotheses == sequent.hypotheses]
-    proof = _with_facts(search, sequent, given_facts, dict(zip(needed, shown, strict=True)))
     if proof is None:
-        return Open("no proof found within the budget", (sequent,))
-    found = _checked(sequent, proof, shown)
+        left = search.frontier(sequent)
+        return Open("no proof was found" if given.left() > 0 else "out of budget", left)
+    found = _checked(sequent, proof, list(shown.values()))
     return found if found is not None else Open("the kernel refused the proof", (sequent,))
 
 
 def _with_facts(
-    search: object, sequent: Sequent, facts: list[Fact], known: dict[Sequent, Proof | None]
+    search: Search, sequent: Sequent, facts: list[Fact], known: dict[Sequent, Proof | None]
 ) -> Proof | None:
-    """A proof that first states that the goal is defined, if that is not evident."""
+    """A proof that first states that the goal is defined, where that is not evident."""
     if not facts:
-        return search.run(sequent)  # type: ignore[attr-defined, no-any-return]
+        return search.run(sequent)
     fact, *rest = facts
-    if context(sequent.hypotheses).evident(fact):
-        return _with_facts(search, sequent, rest, known)
     parameters = {"fact": fact}
     left = premises(sequent, "have", parameters)
-    if left is None:
-        return search.run(sequent)  # type: ignore[attr-defined, no-any-return]
+    if left is None or context(sequent.hypotheses).evident(fact):
+        return _with_facts(search, sequent, rest, known)
     proofs = []
     for premise in left[:-1]:
-        found = known.get(premise) or search.run(premise)  # type: ignore[attr-defined]
+        found = known.get(premise) or search.run(premise)
         if found is None:
             return None
         proofs.append(found)
-    found = _with_facts(search, left[-1], rest, known)
-    return found and Proof("have", parameters, (*proofs, found))
-
-
-Hypotheses = Facts
+    last = _with_facts(search, left[-1], rest, known)
+    return last and Proof("have", parameters, (*proofs, last))

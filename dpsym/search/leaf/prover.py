@@ -36,7 +36,7 @@ class Search:
         self.proved: dict[Sequent, Proof] = {}
         self.failed: dict[Sequent, int] = {}
         self.tried: set[tuple[Sequent, str]] = set()
-        self.reached: dict[Sequent, None] = {}
+        self.stuck: dict[Sequent, tuple[Sequent, ...]] = {}
         self.active: set[Sequent] = set()
         self.prepare = True
 
@@ -98,9 +98,36 @@ class Search:
             allowed = fuel if last or large else min(fuel, 2) or 1
             found = self.prove(premise, allowed, depth + 1)
             if found is None:
+                self.note(sequent, left[index:])
                 return None
             proofs.append(found)
         return Proof(move.rule, move.parameters, tuple(proofs))
+
+    def note(self, sequent: Sequent, left: list[Sequent]) -> None:
+        """Remember what a step left open, if no other step left less."""
+        still = tuple(p for p in left if not evident(p.hypotheses, p.goal.term, p.goal.rel))
+        before = self.stuck.get(sequent)
+        if before is None or len(still) < len(before):
+            self.stuck[sequent] = still
+
+    def frontier(self, sequent: Sequent) -> tuple[Sequent, ...]:
+        """A small set of sequents that the search reached and whose proofs would complete one."""
+        out: dict[Sequent, None] = {}
+        seen: set[Sequent] = set()
+
+        def walk(item: Sequent, depth: int) -> None:
+            if item in seen or item in self.proved:
+                return
+            seen.add(item)
+            left = self.stuck.get(item, ())
+            if depth and 0 < len(left) <= 2 and seen.isdisjoint(left):
+                for inner in left:
+                    walk(inner, depth - 1)
+            else:
+                out[item] = None
+
+        walk(sequent, 20)
+        return tuple(out)
 
     def closing(self, sequent: Sequent, rule: str, parameters: Any) -> Proof | None:
         """A proof by one step whose premises are evident at once."""
