@@ -225,6 +225,62 @@ def at_start_and_kink(phi: Form, data: StageData, facts: Facts) -> Row | None:
     return a, Form(phi.at_q, ZERO, phi.at_q), tuple(NULL for _ in data.moments)
 
 
+def power_of(form: Form, facts: Facts) -> tuple[Term, Term] | None:
+    """``c, a`` if the function is c t^a."""
+    canon = context(with_facts(facts, Fact(T, ">"))).canon
+    poly = canon(form.f)
+    if len(poly) != 1:
+        return None
+    ((mono, factor),) = poly.items()
+    log = tm.log(T)
+    exponent, constant = ZERO, tm.num(factor)
+    for inner, count in mono[0]:
+        part = to_term({inner: count})
+        rate = canon.normal(part / log)
+        if RATIO in rate.vars:
+            if RATIO in part.vars:
+                return None
+            constant = constant * tm.exp(part)
+        else:
+            exponent = exponent + rate
+    for item, power in mono[1]:
+        if item is T:
+            exponent = exponent + power
+        elif RATIO in item.vars:
+            return None
+        else:
+            constant = constant * tm.power(item, power)
+    return constant, canon.normal(exponent)
+
+
+def below_power(
+    value: Value, data: StageData, facts: Facts, tangent: bool
+) -> Iterator[tuple[Row, Form]]:
+    """Each hinge (t - K)_+ below a multiple of a moment t^a: by Markov's inequality, K^(1 - a) t^a,
+    or the smallest multiple, which touches the hinge at K a/(a - 1)."""
+    if value.jumps or not value.hinges:
+        return
+    for index, moment in enumerate(data.moments):
+        found = power_of(moment.form, facts)
+        if found is None or moment.form.at_p is not None:
+            continue
+        factor, order = found
+        total = ZERO
+        for kink, weight in value.hinges:
+            least = tm.real_power(kink, 1 - order)
+            if tangent:
+                touch = kink * order / (order - 1)
+                least = (touch - kink) * tm.real_power(touch, -order)
+            total = total + weight * least / factor
+        normal = context(with_facts(facts, Fact(T, ">"))).canon.normal
+        weights = [NULL] * len(data.moments)
+        weights[index] = Form(normal(total * tm.real_power(T, order)), ZERO, ZERO)
+        a = Form(value.slope * T, value.slope, ZERO)
+        b = Form(value.constant, ZERO, value.constant)
+        row = (a, b, tuple(weights))
+        yield row, value_after(row, data, facts, True)
+
+
 def by_one(data: StageData) -> Iterator[Row]:
     """No multiplier at all, then each moment with multiplier 1."""
     none = tuple(NULL for _ in data.moments)

@@ -18,6 +18,7 @@ from dpsym.search.privacy.multipliers import (
     at_both_nodes,
     at_start_and_kink,
     at_upper_node,
+    below_power,
     by_one,
     exactly,
     value_after,
@@ -137,13 +138,15 @@ def _smooth(phi: Form, data: StageData, facts: Facts, inner: bool) -> tuple[Row,
 
 def _simple(phi: Phi, data: StageData, facts: Facts, inner: bool) -> tuple[Row, Phi] | None:
     if isinstance(phi, Value):
-        return at_upper_node(phi, data, facts, keep_weights=True)
+        found = at_upper_node(phi, data, facts, keep_weights=True)
+        return found or next(below_power(phi, data, facts, tangent=False), None)
     return _smooth(phi, data, facts, inner)
 
 
 def _sharp(phi: Phi, data: StageData, facts: Facts, inner: bool) -> tuple[Row, Phi] | None:
     if isinstance(phi, Value):
-        return at_upper_node(phi, data, facts, keep_weights=False)
+        found = at_upper_node(phi, data, facts, keep_weights=False)
+        return found or next(below_power(phi, data, facts, tangent=True), None)
     return _smooth(phi, data, facts, inner)
 
 
