@@ -24,6 +24,7 @@ from dataclasses import dataclass, replace
 from typing import Union
 
 from dpsym.kernel import terms as tm
+from dpsym.kernel.canon import Canon
 from dpsym.kernel.refusal import Refusal
 from dpsym.kernel.statements import RATIO, Fact, Guarantee
 from dpsym.kernel.terms import ONE, ZERO, Term, substitute
@@ -125,13 +126,26 @@ def _approx(epsilon: Term, delta: Term) -> tuple[Constraint, ...]:
     return (Moment(hockey_stick(epsilon), delta),)
 
 
+def _less_one_times(order: Term, epsilon: Term) -> Term:
+    """(order - 1) epsilon, where epsilon may be a sum of quotients by order - 1, which is not 0."""
+    if epsilon.op == "add":
+        return tm.add(*(_less_one_times(order, part) for part in epsilon.args))
+    factors = epsilon.args if epsilon.op == "mul" else (epsilon,)
+    canon = Canon()
+    for i, item in enumerate(factors):
+        if item.op == "pow" and item.value == -1:
+            if canon.is_zero(canon(item.args[0] - (order - 1))):
+                return tm.mul(*factors[:i], *factors[i + 1 :])
+    return (order - 1) * epsilon
+
+
 def _renyi(order: Term, epsilon: Term) -> tuple[Constraint, ...]:
-    return (Moment(power_form(order), tm.exp((order - 1) * epsilon)),)
+    return (Moment(power_form(order), tm.exp(_less_one_times(order, epsilon))),)
 
 
 def _renyi_below_one(order: Term, epsilon: Term) -> tuple[Constraint, ...]:
     form = Form(-tm.real_power(T, order), ZERO, ZERO)
-    return (Moment(form, -tm.exp((order - 1) * epsilon)),)
+    return (Moment(form, -tm.exp(_less_one_times(order, epsilon))),)
 
 
 def _kullback_leibler(epsilon: Term) -> tuple[Constraint, ...]:
