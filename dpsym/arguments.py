@@ -73,7 +73,7 @@ def _sign(expr: sp.Expr, argument: str) -> str | None:
 
 
 def sign_of_constant(term: Term) -> str | None:
-    """``"<"``, ``"="`` or ``">"`` than zero, or None if 53 bits do not tell.
+    """``"<"``, ``"="`` or ``">"`` than zero, or None if 53 bits do not tell. Rigorous.
 
     >>> sign_of_constant(k.exp(1) - 3), sign_of_constant(k.num(0))
     ('<', '=')
@@ -83,7 +83,7 @@ def sign_of_constant(term: Term) -> str | None:
     if isinstance(term.value, fmpq):
         return "=" if term is k.ZERO else ">" if term.value > 0 else "<"
     ball = _enclosure(term)
-    return ">" if ball > 0 else "<" if ball < 0 else None
+    return ">" if ball > 0 else "<" if ball < 0 else "=" if ball.is_zero() else None
 
 
 def _enclosure(term: Term) -> arb:

@@ -325,7 +325,8 @@ class RenyiDP(Guarantee):
         if self.alpha is sp.oo:
             return (self._named("PureDP", epsilon),)
         alpha = scope.term(self.alpha, "alpha")
-        side = _sign(alpha - 1, decide)
+        above = self.alpha - 1 if self.alpha.is_Rational else None  # exact, by SymPy's rationals
+        side = _sign(alpha - 1 if above is None else scope.term(above, "alpha"), decide)
         if side == ">":
             return (self._named("RenyiDP", alpha, epsilon),)
         if side == "=":

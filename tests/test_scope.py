@@ -1,0 +1,134 @@
+"""Domains of symbols: what is assumed, what is dropped, what is refused."""
+
+import pytest
+import sympy as sp
+from flint import fmpq
+
+from dpsym.errors import InputError
+from dpsym.kernel import terms as k
+from dpsym.kernel.statements import Fact
+from dpsym.scope import Scope
+
+n = k.var("n")
+
+
+@pytest.mark.parametrize(
+    ("assumptions", "kind", "facts", "dropped"),
+    [
+        ({"real": True}, "real", [], []),
+        ({"positive": True}, "real", [Fact(n, ">")], []),
+        ({"negative": True}, "real", [Fact(-n, ">")], []),
+        ({"nonnegative": True}, "real", [Fact(n, ">=")], []),
+        ({"nonpositive": True}, "real", [Fact(-n, ">=")], []),
+        ({"nonzero": True, "real": True}, "real", [Fact(n, "!=")], []),
+        ({"integer": True}, "integer", [], []),
+        ({"integer": True, "positive": True}, "integer", [Fact(n, ">")], []),
+        ({"odd": True}, "integer", [Fact(n, "!=")], ["odd"]),
+        ({"even": True}, "integer", [], ["even"]),
+        ({"prime": True}, "integer", [Fact(n, ">")], ["prime"]),
+        ({"rational": True}, "real", [], ["algebraic", "rational"]),
+        ({"irrational": True}, "real", [Fact(n, "!=")], ["irrational", "noninteger"]),
+        ({"zero": True}, "integer", [Fact(n, ">="), Fact(-n, ">=")], []),
+    ],
+)
+def test_assumptions_become_facts(assumptions, kind, facts, dropped):
+    scope = Scope()
+    scope.declare(sp.Symbol("n", **assumptions), "a")
+    assert scope.variables == (("n", kind),)
+    assert scope.facts == facts
+    assert [what for _, what in scope.dropped] == dropped
+
+
+p, q = sp.symbols("p q")  # no assumption at all
+P, Q = k.var("p"), k.var("q")
+
+
+@pytest.mark.parametrize(
+    ("where", "facts"),
+    [
+        (p > 1, [Fact(P - 1, ">")]),
+        (p >= 1, [Fact(P - 1, ">=")]),
+        (p < 1, [Fact(1 - P, ">")]),
+        ([p <= 1], [Fact(1 - P, ">=")]),
+        ([p > 0, sp.Ne(p, 1)], [Fact(P, ">"), Fact(P - 1, "!=")]),
+        ([p > 0, sp.Eq(p, 2)], [Fact(P, ">"), Fact(P - 2, ">="), Fact(2 - P, ">=")]),
+        ([p < q], [Fact(Q - P, ">")]),
+        ({p: sp.Interval(0, 1)}, [Fact(P, ">="), Fact(1 - P, ">=")]),
+        ([{p: sp.Interval.open(0, sp.oo)}], [Fact(P, ">")]),
+        ((p, sp.Interval.Lopen(0, 1)), [Fact(P, ">"), Fact(1 - P, ">=")]),
+        ({p: sp.S.Reals}, []),
+        ([sp.Contains(p, sp.Interval(0, sp.oo))], [Fact(P, ">=")]),
+        ([sp.true, p < 0.5], [Fact(k.num(fmpq(1, 2)) - P, ">")]),
+        (None, []),
+    ],
+)
+def test_where_becomes_facts(where, facts):
+    assert Scope(where).facts == facts
+
+
+def test_a_false_condition_is_vacuous():
+    positive = sp.Symbol("p", positive=True)
+    for where in ([positive < 0], {positive: sp.S.EmptySet}, [sp.false]):
+        scope = Scope(where)
+        assert scope.vacuous and Fact(k.MINUS_ONE, ">=") in scope.facts
+    assert not Scope([positive > -1]).vacuous
+
+
+@pytest.mark.parametrize(
+    ("where", "message"),
+    [
+        ([p != 1], r"where: .*Ne\(a, b\).*got True"),
+        ([False], r"where: .*Ne\(a, b\).*got False"),
+        (["p > 0"], "where: expected a relation"),
+        ([sp.Or(p > 0, p < -1)], "where: expected a relation"),
+        ([p], "where: expected a relation"),
+        ([1], "where: expected a relation"),
+        ([sp.Ne(p, 1)], r"p: expected a symbol with a domain.*nonnegative=True.*Symbol\('p'\)"),
+        ({1: sp.Interval(0, 1)}, "where: expected a symbol"),
+        ({p: sp.FiniteSet(1)}, "where: expected an Interval for p"),
+        ({p: 3}, "where: expected an Interval for p"),
+        ([p < sp.oo], "where: expected a real number"),
+        ([sp.Symbol("$t") > 0], r'without "\$"'),
+        ([sp.Symbol("") > 0], "a name"),
+        ([sp.Symbol("p" * 300) > 0], "a name"),
+    ],
+)
+def test_where_that_means_nothing_is_refused(where, message):
+    with pytest.raises(InputError, match=message):
+        Scope(where)
+
+
+@pytest.mark.parametrize("assumption", ["imaginary", "infinite"])
+def test_symbols_that_are_not_real_are_refused(assumption):
+    with pytest.raises(InputError, match="p: expected a real symbol"):
+        Scope().declare(sp.Symbol("p", **{assumption: True}), "a")
+
+
+def test_a_plain_symbol_needs_an_order_relation():
+    with pytest.raises(InputError, match="p: expected a symbol with a domain"):
+        Scope().term(p + 1, "a")
+    assert Scope([p > q]).term(q, "a") is Q
+
+
+def test_two_symbols_of_one_name_are_refused():
+    real, positive = sp.Symbol("p", real=True), sp.Symbol("p", positive=True)
+    with pytest.raises(InputError, match=r"p: expected one symbol for one name.*positive=True"):
+        Scope().declare(real + positive, "a")
+    with pytest.raises(InputError, match="one symbol for one name"):
+        Scope().declare(sp.Dummy("p", real=True) + sp.Dummy("p", real=True), "a")
+    scope = Scope()
+    scope.declare(sp.Dummy("p", real=True), "a")
+    assert scope.variables == (("p", "real"),)
+
+
+def test_fresh_names_avoid_the_symbols():
+    scope = Scope([p > 0, sp.Symbol("p_1") > 0])
+    assert (scope.fresh("p"), scope.fresh("z")) == ("p_2", "z")
+
+
+def test_true_hypotheses_of_numbers_are_left_out_false_ones_are_not():
+    scope = Scope()
+    scope.assume([sp.Ge(2, 2, evaluate=False), sp.Gt(1, 0, evaluate=False)], "a")
+    assert scope.facts == []
+    scope.assume([sp.Ge(1, 2, evaluate=False)], "a")
+    assert len(scope.facts) == 1
