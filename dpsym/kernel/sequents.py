@@ -97,6 +97,13 @@ class Context:
         for name, (lo, _) in self.box.items():
             if lo > 0:
                 self._know([tm.var(name)], True)
+        for _ in range(3):  # as a bound may have an evident sign through another one
+            before = self.canon
+            for form, rel in self.forms:
+                for name in sorted(to_term(form).vars) if rel != "!=" else ():
+                    self._learn_from_bound(form, rel, name)
+            if self.canon is before:
+                break
         self.forms = [(self.canon(fact.term), fact.rel) for fact in self.hypotheses]
 
     def _know(self, items: Iterable[Term], strict: bool) -> None:
@@ -129,6 +136,13 @@ class Context:
                 all(self.canon.is_positive(item) for item in others) and (odd[0], 1) in mono[1]
             ):
                 self._know(odd, strict)
+
+    def _learn_from_bound(self, form: Poly, rel: str, name: str) -> None:
+        """From x >= e with e evidently nonnegative: the sign of x."""
+        split = affine_form(form, name)
+        if split is not None and split[0] > 0 and self.canon.all_signs(split[1], False):
+            strict = rel == ">" or self.canon.all_signs(split[1], True)
+            self._know([tm.var(name)], strict)
 
     def _learn_bounds(self) -> None:
         for form, rel in self.forms:

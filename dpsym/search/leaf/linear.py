@@ -37,6 +37,7 @@ from dpsym.search.leaf.steps import atoms, coefficient, evident, exponentials
 
 _MOST_TERMS = 60
 _MOST_COLUMNS = 350
+_MOST_SHIFTS = 150
 _SMALL = 2500
 _MULTIPLIER = -1  # the row that says that the multipliers add up to one
 
@@ -114,13 +115,13 @@ class Program:
             self.columns += above
             layer = above
 
-    def shifts(self, most: int) -> None:
+    def shifts(self, most: int, degree: int) -> None:
         """Columns times monomials of an evident sign that bring them to monomials of the goal."""
         seen = {frozenset(column.form.items()) for column in self.columns}
         targets = [(mono, self.goal[mono] > 0) for mono in sorted_monos(self.goal)]
         above = []
         for column in self.columns:
-            if not column.indices or column.square is not None:
+            if not 0 < len(column.indices) <= degree or len(column.form) > 12:
                 continue
             for mono in sorted_monos(column.form):
                 inverse = mono_power(mono, -1)
@@ -334,7 +335,7 @@ def prove(sequent: Sequent, degree: int, lemmas: bool = True) -> dict[str, Any] 
     if lemmas:
         _add_exponentials(program)
     program.products(degree)
-    program.shifts(_MOST_COLUMNS)
+    program.shifts(_MOST_SHIFTS, 2 if len(program.columns) <= 40 else 1)
     program.squares(degree, count)
     program.multiply()
     return program.solve()
@@ -346,7 +347,7 @@ def simple(sequent: Sequent, degree: int) -> dict[str, Any] | None:
     if not program.goal or len(program.goal) > 30 or len(program.facts) > 14:
         return None
     program.products(degree, 40)
-    program.shifts(40)
+    program.shifts(40, 2)
     unit = _Product((), None, constant(1), True)
     program.multipliers = [unit]
     return program.solve()

@@ -89,9 +89,12 @@ def preparation(sequent: Sequent, form: Poly) -> Iterator[tuple[Move, bool]]:
         positive = evident(sequent.hypotheses, x, ">")
         if positive and _deep(form, tm.log(x)):
             yield change("decay", _scale_of_log(sequent, goal, x)), False
-        if _deep(form, tm.sqrt(x)) and evident(sequent.hypotheses, x):
+        if evident(sequent.hypotheses, x) and any(
+            tm.sqrt(x) in tm.subterms(mono_term(mono)) for mono in form
+        ):
             half = any(tm.sqrt(tm.num(2)) in tm.subterms(mono_term(mono)) for mono in form)
-            yield change("square", tm.num(fmpq(1, 2 if half else 1))), False
+            deep = _deep(form, tm.sqrt(x))
+            yield change("square", tm.num(fmpq(1, 2 if half and deep else 1))), False
         if positive and _only_inverse(form, x):
             yield change("inverse", tm.ONE), True
         alone = all(item is x or name not in item.vars for mono in form for item, _ in mono[1])
