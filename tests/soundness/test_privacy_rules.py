@@ -1,0 +1,314 @@
+"""What every privacy rule must refuse, each with its reason."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from dpsym.kernel.proofs import step
+from dpsym.kernel.refusal import Refusal
+from dpsym.kernel.rules import RULES
+from dpsym.kernel.rules_privacy import statement_obligations
+from dpsym.kernel.statements import (
+    Assumed,
+    Fact,
+    Guarantee,
+    Mechanism,
+    Pair,
+    Processed,
+    Region,
+    Statement,
+)
+from dpsym.kernel.terms import ONE, ZERO, exp, ite, maximum, num, var
+from dpsym.kernel.theorems import prove
+from dpsym.search.privacy.prover import prove_statement
+
+e1, e2, d1, d2, alpha, n, x, t = map(var, ("e1", "e2", "d1", "d2", "alpha", "n", "x", "t"))
+REALS = (("e1", "real"), ("e2", "real"), ("d1", "real"), ("d2", "real"), ("alpha", "real"))
+FACTS = (Fact(e1, ">="), Fact(e2, ">="), Fact(d1, ">="), Fact(d2, ">="), Fact(alpha - 1, ">"))
+
+
+def pure(e, **way):
+    return Guarantee("PureDP", (e,), **way)
+
+
+def approx(e, d, **way):
+    return Guarantee("ApproxDP", (e, d), **way)
+
+
+def goal(*stages, claims, variables=REALS, facts=FACTS):
+    made = tuple(s if isinstance(s, (Mechanism, Processed)) else Assumed(s) for s in stages)
+    return Statement(variables, facts, made, claims)
+
+
+ONE_WAY = {"two_way": False}
+COIN = Mechanism((Pair((Region(num(1), num(1), weight=ONE),)),))
+TWO_PURE = goal((pure(e1),), (pure(e2),), claims=(pure(e1 + e2, **ONE_WAY),))
+TWO_APPROX = goal(
+    (approx(e1, d1),), (approx(e2, d2),), claims=(approx(e1 + e2, d1 + d2, **ONE_WAY),)
+)
+ZCDP = Guarantee("ZCDP", (e1,))
+NULL = (ZERO, ZERO, ZERO)
+
+
+def row(a=NULL, b=NULL, weights=(NULL, NULL), larger=None):
+    return (a, b, weights, larger)
+
+
+def theorem():
+    return prove_statement(
+        Statement(
+            (("y", "real"), ("m", "integer")),
+            (Fact(var("y"), ">="), Fact(var("m"), ">=")),
+            (Assumed((pure(var("y")),)),),
+            (pure(var("y") + var("m")),),
+        ),
+        10,
+    )
+
+
+REFUSED = {
+    "claims": [(TWO_PURE, {}, "several claims")],
+    "forward": [
+        (TWO_PURE, {}, "a two-way claim"),
+        (goal((pure(e1, **ONE_WAY),), claims=(pure(e1),)), {}, "two-way guarantees"),
+        (goal(COIN, claims=(pure(e1),)), {}, "two-way guarantees"),
+    ],
+    "directions": [(TWO_PURE, {}, "a two-way claim")],
+    "divide": [(TWO_PURE, {"item": var("stranger")}, "declared variables")],
+    "absurd": [],
+    "integers": [
+        (TWO_PURE, {"name": "e1", "bound": 0}, "an integer variable"),
+        (TWO_PURE, {"name": "e1", "bound": 10**12}, "whole number"),
+    ],
+    "every": [
+        (goal((ZCDP,), claims=(ZCDP,)), {"name": "alpha"}, "a new variable"),
+        (TWO_PURE, {"name": "order"}, "a family"),
+    ],
+    "specialise": [
+        (goal((ZCDP,), claims=(ZCDP,)), {"stage": 1, "guarantee": 0, "value": alpha}, "a stage"),
+        (goal((ZCDP,), claims=(ZCDP,)), {"stage": 0, "guarantee": 1, "value": alpha}, "index"),
+        (TWO_PURE, {"stage": 0, "guarantee": 0, "value": alpha}, "a family"),
+        (
+            goal((ZCDP,), claims=(ZCDP,)),
+            {"stage": 0, "guarantee": 0, "value": var("stranger")},
+            "declared variables",
+        ),
+    ],
+    "cut": [
+        (TWO_PURE, {"first": 1, "last": 0, "guarantees": (pure(e1),)}, "a range of stages"),
+        (TWO_PURE, {"first": 0, "last": 2, "guarantees": (pure(e1),)}, "a range of stages"),
+        (TWO_PURE, {"first": 0, "last": 1, "guarantees": ()}, "at least one guarantee"),
+        (
+            TWO_PURE,
+            {"first": 0, "last": 1, "guarantees": (pure(var("stranger")),)},
+            "declared variables",
+        ),
+    ],
+    "use": [
+        (TWO_PURE, {"theorem": "text", "mapping": ()}, "proved earlier"),
+        (TWO_PURE, lambda: {"theorem": theorem(), "mapping": ()}, "a term for each variable"),
+        (
+            goal((pure(e1),), claims=(pure(e1 + e2),)),
+            lambda: {"theorem": theorem(), "mapping": (("y", e1), ("m", e2))},
+            "an integer for an integer",
+        ),
+        (
+            goal((pure(e1),), claims=(pure(e1),)),
+            lambda: {"theorem": theorem(), "mapping": (("y", e1), ("m", num(2)))},
+            "the claim of the theorem",
+        ),
+        (
+            goal((pure(e2),), claims=(pure(e1 + 2),)),
+            lambda: {"theorem": theorem(), "mapping": (("y", e1), ("m", num(2)))},
+            "a stage with the guarantee",
+        ),
+        (
+            goal((pure(e1, **ONE_WAY),), claims=(pure(e1 + 2),)),
+            lambda: {"theorem": theorem(), "mapping": (("y", e1), ("m", num(2)))},
+            "a stage with the guarantee",
+        ),
+        (
+            TWO_PURE,
+            lambda: {"theorem": theorem(), "mapping": (("y", e1), ("m", num(2)))},
+            "as many stages",
+        ),
+    ],
+    "support": [
+        (TWO_PURE, {"bounds": (exp(e1),)}, "a bound for each stage"),
+        (TWO_APPROX, {"bounds": (exp(e1), exp(e2))}, "about the support"),
+        (
+            replace(TWO_APPROX, claims=(pure(e1, **ONE_WAY),)),
+            {"bounds": (exp(e1), exp(e2))},
+            "where the loss is infinite",
+        ),
+        (
+            goal((pure(e1, **ONE_WAY),), claims=(pure(e1, two_way=False, reverse=True),)),
+            {"bounds": (exp(e1),)},
+            "where the loss is infinite",
+        ),
+        (goal(COIN, claims=(pure(e1, **ONE_WAY),)), {"bounds": (exp(e1),)}, "guarantees"),
+        (goal((pure(e1),), claims=(pure(e1),)), {"bounds": (exp(e1),)}, "in one direction"),
+    ],
+    "tower": [
+        (TWO_PURE, {"multipliers": (), "low": (ZERO, ZERO)}, "about one moment"),
+        (TWO_APPROX, {"multipliers": (row(),), "low": (ZERO, ZERO)}, "for each stage"),
+        (
+            TWO_APPROX,
+            {"multipliers": (row(), row(weights=(NULL,))), "low": (ZERO, ZERO)},
+            "for each moment",
+        ),
+        (
+            TWO_APPROX,
+            {"multipliers": (row(), row(a=(ONE, None, ZERO))), "low": (ZERO, ZERO)},
+            "a finite value",
+        ),
+        (
+            TWO_APPROX,
+            {"multipliers": (row(), row(a=(var("stranger"), ONE, ZERO))), "low": (ZERO, ZERO)},
+            "declared variables",
+        ),
+        (
+            TWO_APPROX,
+            {"multipliers": (row(), row(a=(var("$s"), ONE, ZERO))), "low": (ZERO, ZERO)},
+            "declared variables",
+        ),
+        (  # L = oo may happen, and the Renyi moment is infinite there
+            replace(TWO_APPROX, claims=(Guarantee("RenyiDP", (alpha, e1), **ONE_WAY),)),
+            {"multipliers": (row(), row()), "low": (ZERO, ZERO)},
+            "a finite value",
+        ),
+    ],
+    "limit": [
+        (TWO_PURE, {"name": "e1", "start": ONE, "value": e1}, "a new variable"),
+        (TWO_PURE, {"name": "y", "start": ONE, "value": ite(var("y"), e1, e2)}, "no ite"),
+        (TWO_PURE, {"name": "y", "start": var("y"), "value": e1}, "declared variables"),
+        (
+            goal((pure(e1),), claims=(Guarantee("BoundedRange", (e1,)),)),
+            {"name": "y", "start": ONE, "value": e1},
+            "closed under limits",
+        ),
+    ],
+    "postprocess": [
+        (TWO_PURE, {"stage": 0}, "a post-processed stage"),
+        (TWO_PURE, {"stage": 5}, "the index of a stage"),
+        (goal(Processed((ZCDP,)), claims=(ZCDP,)), {"stage": 0}, "not a family"),
+    ],
+    "pointwise": [
+        (TWO_PURE, {}, "one explicit mechanism"),
+        (goal(COIN, COIN, claims=(pure(e1, **ONE_WAY),)), {}, "one explicit mechanism"),
+        (goal(COIN, claims=(approx(e1, d1, **ONE_WAY),)), {}, "a claim of pure DP"),
+        (goal(COIN, claims=(pure(e1),)), {}, "in one direction"),
+    ],
+}
+
+
+def cases():
+    for rule, refused in REFUSED.items():
+        for number, (statement, parameters, reason) in enumerate(refused, 1):
+            yield pytest.param(rule, statement, parameters, reason, id=f"{rule}-{number}")
+
+
+@pytest.mark.parametrize(("rule", "statement", "parameters", "reason"), list(cases()))
+def test_refused(rule, statement, parameters, reason):
+    given = parameters() if callable(parameters) else parameters
+    with pytest.raises(Refusal) as caught:
+        step(statement, rule, given)
+    assert reason in str(caught.value)
+
+
+def test_every_privacy_rule_has_its_refusals():
+    rules = {name for name, rule in RULES.items() if rule.goal is Statement}
+    assert rules == set(REFUSED)
+    always_applies = {"absurd"}
+    assert {name for name, refused in REFUSED.items() if not refused} == always_applies
+
+
+def test_every_rule_says_when_it_fails():
+    for rule in RULES.values():
+        assert "Fails when" in rule.text or "Fails for" in rule.text or "Never fails" in rule.text
+        assert "---" in rule.text, f"{rule.name} has no inference"
+
+
+COIN_OF_E = Mechanism((Pair((Region(e1, e1, weight=ONE),), (("e1", "real"),)),))
+ILL_FORMED = [
+    (replace(TWO_PURE, stages=()), "at least one stage"),
+    (replace(TWO_PURE, claims=()), "at least one claim"),
+    (replace(TWO_PURE, variables=(*REALS, ("e1", "real"))), "variables declared once"),
+    (replace(TWO_PURE, variables=(*REALS, ("$t", "real"))), "names without $"),
+    (replace(TWO_PURE, facts=(Fact(x, ">"),)), "declared variables only"),
+    (replace(TWO_PURE, claims=(pure(t),)), "declared variables only"),
+    (replace(TWO_PURE, claims=(Guarantee("PerfectDP", (e1,)),)), "the name of a guarantee"),
+    (replace(TWO_PURE, claims=(Guarantee("PureDP", (e1, e2)),)), "1 arguments"),
+    (replace(TWO_PURE, claims=(Guarantee("PureDP", (None,)),)), "arguments that are terms"),
+    (replace(TWO_PURE, stages=(COIN_OF_E,)), "fresh names"),
+    (
+        replace(TWO_PURE, stages=(Mechanism((Pair((Region(e1, e1, output="e2"),)),)),)),
+        "a fresh name for the output",
+    ),
+    (
+        replace(TWO_PURE, stages=(Mechanism((Pair((Region(x, x, "x", weight=ONE),)),)),)),
+        "no weight for a density",
+    ),
+]
+
+
+@pytest.mark.parametrize(("statement", "reason"), ILL_FORMED)
+def test_ill_formed_statements_are_refused(statement, reason):
+    with pytest.raises(Refusal) as caught:
+        statement_obligations(statement)
+    assert reason in str(caught.value)
+
+
+def test_a_theorem_is_made_by_a_proof_alone():
+    found = theorem()
+    with pytest.raises(Refusal, match="made by the kernel alone"):
+        type(found)()
+    with pytest.raises(AttributeError):
+        found.statement = TWO_PURE
+    with pytest.raises(TypeError):
+        found.__reduce__()
+    with pytest.raises(Refusal):
+        prove(replace(found.statement, claims=(pure(var("y")),)), found.proof, found.definedness)
+
+
+def test_a_renyi_claim_needs_an_order_above_one():
+    claim = Guarantee("RenyiDP", (alpha, e1))
+    statement = goal((claim,), claims=(claim,), facts=(Fact(alpha, ">"),))
+    assert Fact(alpha - 1, ">") in [item.goal for item in statement_obligations(statement)]
+
+
+def test_no_multipliers_prove_a_false_total():
+    """Whatever rows are given, a false claim leaves a premise that is false at some point."""
+    import itertools
+
+    from dpsym.search.samples import number
+
+    false = replace(TWO_APPROX, claims=(approx(maximum(e1, e2), d1 + d2, **ONE_WAY),))
+    ratio = var("$t")
+    forms = [
+        NULL,
+        (ratio, ONE, ZERO),
+        (ONE, ZERO, ONE),
+        (maximum(ratio - exp(e1), 0), ONE, ZERO),
+    ]
+    grid = [0.01, 0.5, 1.0, 1.5, 2.0, 3.5, 8.0, 60.0]
+    at = {"e1": 0.7, "e2": 0.7, "d1": 0.05, "d2": 0.05, "alpha": 2.0}
+    count = 0
+    for a, lam, mu in itertools.product(forms, repeat=3):
+        later = row(a=a, weights=(lam, mu))
+        first = row(a=(num(1), ZERO, ZERO), weights=((ONE, ZERO, ZERO), NULL))
+        try:
+            premises = step(false, "tower", {"multipliers": (first, later), "low": (ZERO, ZERO)})
+        except Refusal:
+            continue
+        count += 1
+        points = [{**at, "$s": s, "$t": r} for s in grid for r in grid]
+        assert any(
+            all(number(f.term, p) >= 0 for f in premise.hypotheses)
+            and number(premise.goal.term, p) < -1e-9
+            for premise in premises
+            for p in points
+        )
+    assert count > 20
