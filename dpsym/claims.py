@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Union
 
+from dpsym.arguments import real
 from dpsym.combinators import Part, Subject, hypotheses, parts_of, stage
 from dpsym.errors import InputError
 from dpsym.guarantees import Both, Guarantee
@@ -75,8 +76,6 @@ def read_inequality(lhs: object, rhs: object, where: object) -> tuple[Term, Scop
     >>> term, scope.facts
     (x, [x > 0])
     """
-    from dpsym.arguments import real
-
     scope = Scope(where)
     left = scope.term(real("lhs", lhs), "lhs")
     right = scope.term(real("rhs", rhs), "rhs")

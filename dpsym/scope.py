@@ -176,8 +176,10 @@ class Scope:
 def check_symbol(symbol: sp.Symbol) -> None:
     """Refuse a symbol that can not be a real variable of the kernel."""
     name = symbol.name
-    if not name or "$" in name or len(name) > _MAX_NAME:
-        raise InputError("symbol", f'a name of 1 to {_MAX_NAME} characters without "$"', name)
+    if not name or "$" in name or len(name) > _MAX_NAME or not name.isprintable():
+        raise InputError(
+            "symbol", f'a name of 1 to {_MAX_NAME} printable characters without "$"', name
+        )
     if symbol.is_real is False or symbol.is_finite is False:
         raise InputError(name, "a real symbol", symbol, got=_declared(symbol))
 
@@ -202,7 +204,7 @@ def interval_facts(
 
 def _declared(symbol: sp.Symbol) -> str:
     """How a symbol was created, as code."""
-    made = {key: value for key, value in symbol._assumptions_orig.items() if key != "commutative"}
+    made = getattr(symbol, "_assumptions_orig", {})
     given = "".join(f", {key}={value}" for key, value in sorted(made.items()))
     return f"{type(symbol).__name__}({symbol.name!r}{given})"
 
@@ -223,7 +225,8 @@ def _conditions(where: object) -> Iterator[sp.Basic]:
     elif isinstance(where, tuple) and len(where) == 2 and isinstance(where[1], sp.Set):
         yield from _membership(*where)
     elif isinstance(where, (list, tuple, set, frozenset)):
-        for item in where:
+        ordered = where if isinstance(where, (list, tuple)) else sorted(where, key=str)
+        for item in ordered:
             yield from _conditions(item)
     elif isinstance(where, sp.And):
         for item in where.args:

@@ -6,6 +6,7 @@ import pytest
 import sympy as sp
 from sympy.stats import Expectation, Normal
 
+import dpsym
 import dpsym.guarantees as notions
 from dpsym.errors import InputError, UnsupportedError
 from dpsym.guarantees import (
@@ -63,6 +64,7 @@ MOMENTS = [
 def test_every_notion_has_an_example_an_export_and_a_definition():
     assert set(NOTIONS) == set(EXAMPLES)
     assert set(NOTIONS) <= set(notions.__all__)
+    assert set(NOTIONS) <= set(dpsym.__all__)
     assert set(NOTIONS) <= set(definitions.DEFINITIONS)
 
 

@@ -90,6 +90,7 @@ def test_a_false_condition_is_vacuous():
         ([p < sp.oo], "where: expected a real number"),
         ([sp.Symbol("$t") > 0], r'without "\$"'),
         ([sp.Symbol("") > 0], "a name"),
+        ([sp.Symbol("p\n") > 0], "printable"),
         ([sp.Symbol("p" * 300) > 0], "a name"),
     ],
 )
@@ -119,6 +120,10 @@ def test_two_symbols_of_one_name_are_refused():
     scope = Scope()
     scope.declare(sp.Dummy("p", real=True), "a")
     assert scope.variables == (("p", "real"),)
+
+
+def test_a_set_of_conditions_has_one_order():
+    assert Scope({q > 0, p > 0}).facts == Scope([p > 0, q > 0]).facts
 
 
 def test_fresh_names_avoid_the_symbols():
