@@ -662,7 +662,7 @@ def _limit(
         return sp.oo
     if not node.has(x):
         return node
-    slope = node.diff(x) if isinstance(node, (sp.Add, sp.Mul)) else sp.S.Zero
+    slope = node.diff(x) if node.is_polynomial(x) else sp.S.Zero
     if slope and not slope.has(x):  # linear in x
         side = sign(slope)
         if side == "=":

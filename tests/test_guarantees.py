@@ -264,6 +264,12 @@ def test_limits(expr, limit):
     assert limit_at_infinity(expr, x, by_assumption) == limit
 
 
+def test_a_step_is_not_taken_for_a_line():
+    step = sp.Piecewise((1, x < 5), (2, True)) + a * x
+    assert limit_at_infinity(step, x, lambda _: "=") is None
+    assert limit_at_infinity(1 + a * x, x, lambda _: "=") == 1
+
+
 def test_a_moment_needs_its_value_at_infinity():
     moment = MomentBound(lambda loss: sp.exp((a - 1) * loss), d)
     assert kernel(moment, up)[0].args[1] is None
