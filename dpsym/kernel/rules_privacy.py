@@ -268,18 +268,27 @@ def every(goal: Statement, name: str) -> list[Goal]:
     Fails when the claim is not a family or x is not new.
     """
     claim = _only_claim(goal, "every")
-    require(name not in _declared(goal.variables), "every", "a new variable", name)
     found = member(claim, tm.var(name))
     if found is None:
         raise Refusal("every", "a claim that is a family", claim)
-    return [
-        Statement(
-            (*goal.variables, (name, REAL)),
-            with_facts(goal.facts, *found[0]),
-            goal.stages,
-            (found[1],),
-        )
-    ]
+    return [_with_variable(goal, "every", name, found[0], found[1])]
+
+
+def _with_variable(
+    goal: Statement, rule: str, name: str, facts: Facts, claim: Guarantee
+) -> Statement:
+    """The goal with one more real variable, which occurs nowhere in it, and another claim."""
+    inner = {
+        used
+        for stage in goal.stages
+        if isinstance(stage, Mechanism)
+        for pair in stage.pairs
+        for used in (*dict(pair.variables), *(region.output for region in pair.regions))
+    }
+    new = name not in _declared(goal.variables) | inner and "$" not in name
+    require(new, rule, "a new variable", name)
+    variables = (*goal.variables, (name, REAL))
+    return Statement(variables, with_facts(goal.facts, *facts), goal.stages, (claim,))
 
 
 @privacy_rule(stage=INDEX, guarantee=INDEX, value=TERM)
@@ -610,7 +619,6 @@ def limit(goal: Statement, name: str, start: Term, value: Term) -> list[Goal]:
     """
     claim = _only_claim(goal, "limit")
     names = _declared(goal.variables)
-    require(name not in names, "limit", "a new variable", name)
     require(claim.name != "BoundedRange", "limit", "a claim closed under limits", claim)
     require(not any(item.op == "ite" for item in subterms(value)), "limit", "no ite", value)
     _within(names, start)
@@ -624,12 +632,7 @@ def limit(goal: Statement, name: str, start: Term, value: Term) -> list[Goal]:
         *obligations(goal.facts, start),
         *obligations(closed, value),
         Sequent(goal.facts, Fact(last - substitute(value, {name: start}), ">=")),
-        Statement(
-            (*goal.variables, (name, REAL)),
-            with_facts(goal.facts, Fact(x - start, ">")),
-            goal.stages,
-            (weaker,),
-        ),
+        _with_variable(goal, "limit", name, (Fact(x - start, ">"),), weaker),
     ]
 
 
