@@ -135,7 +135,7 @@ class _Check:
 
     def zero(self, item: Term) -> bool:
         canon = context(()).canon
-        return not obligations((), item) and canon.is_zero(canon(item))
+        return not obligations((), item) and canon.is_zero(canon(_settled(item)))
 
     # -- assumed guarantees
 
@@ -303,6 +303,27 @@ class _Check:
                 gap = self.value(first - item.bound * second, box)
                 broken = broken or bool(gap[0] > 0 and self.value(second, box)[0] >= 0)
         require(broken, "witness", "a claim that fails", self.statement.claims)
+
+
+def _settled(item: Term) -> Term:
+    """A term of the same value, each kink with a certain branch replaced by it; no variables."""
+    if not item.kinked:
+        return item
+    value = Evaluator({}, True)
+    if item.op == "ite":
+        lo, hi = value(item.args[0])
+        return _settled(item.args[1] if lo >= 0 else item.args[2]) if lo >= 0 or hi < 0 else item
+    args = tuple(_settled(arg) for arg in item.args)
+    if item.op in ("max", "min"):
+        first, second = args
+        lo, hi = value(first - second if item.op == "max" else second - first)
+        if lo >= 0 or hi <= 0:
+            return first if lo >= 0 else second
+    if item.op == "abs":
+        lo, hi = value(args[0])
+        if lo >= 0 or hi <= 0:
+            return args[0] if lo >= 0 else -args[0]
+    return Term(item.op, args, item.value)
 
 
 def _oriented(pairs: list[tuple[fmpq, fmpq]], reverse: bool) -> list[tuple[fmpq, fmpq]]:

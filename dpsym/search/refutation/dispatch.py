@@ -1,0 +1,46 @@
+"""Which search fits a statement."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from dpsym.kernel.statements import Assumed, Mechanism, Statement
+from dpsym.kernel.witness import Refutation
+
+if TYPE_CHECKING:
+    from dpsym.search.leaf.budget import Budget
+
+
+def refute_statement(statement: Statement, budget: Budget | float) -> Refutation | None:
+    """A checked witness against the statement, or ``None`` if none is found in so many seconds of
+    CPU time.
+
+    Finds witnesses against any number of stages of assumed guarantees, and against pure
+    differential privacy of one explicit mechanism. The same statement gets the same witness in
+    every run.
+
+    >>> from dpsym.kernel.statements import Assumed, Fact, Guarantee
+    >>> from dpsym.kernel.terms import var
+    >>> e = var("e")
+    >>> stage, claim = Assumed((Guarantee("PureDP", (e,)),)), Guarantee("PureDP", (e / 2,))
+    >>> false = Statement((("e", "real"),), (Fact(e, ">="),), (stage,), (claim,))
+    >>> found = refute_statement(false, 5.0)
+    >>> found.values
+    {'e': 1}
+    """
+    from dpsym.search.leaf import budget as budgets
+
+    left = budgets.budget(budget)
+    try:
+        with left.enforced():
+            if all(isinstance(stage, Assumed) for stage in statement.stages):
+                from dpsym.search.refutation.abstract import search
+
+                return search(statement, left)
+            if len(statement.stages) == 1 and isinstance(statement.stages[0], Mechanism):
+                from dpsym.search.refutation.outputs import search as find_output
+
+                return find_output(statement, statement.stages[0], left)
+    except budgets.OutOfBudget:
+        pass
+    return None

@@ -1,0 +1,271 @@
+"""A refutation as lines that a reader can redo by hand."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from itertools import pairwise
+
+from flint import fmpq
+
+from dpsym.kernel import terms as tm
+from dpsym.kernel.canon import Canon, to_term
+from dpsym.kernel.definitions import Constraint, Moment, Range, Support, constraints
+from dpsym.kernel.refusal import Refusal
+from dpsym.kernel.statements import Assumed, Guarantee, Mechanism
+from dpsym.kernel.terms import Term
+from dpsym.kernel.witness import Atom, Output, Refutation
+from dpsym.search.refutation.exact import Values, at
+from dpsym.search.refutation.measures import (
+    Between,
+    Outcomes,
+    broken,
+    compared,
+    decimal,
+    directions,
+    exposed,
+    joint,
+    measured,
+    point,
+    region_of,
+)
+
+_MOST_PATHS = 4
+_LONG = 40  # size of a term that is not shown
+
+
+def describe(refutation: Refutation) -> str:
+    """The values, the distributions or the output, how the hypotheses hold, and what fails.
+
+    Decimals are rounded so that every inequality shown is true as it stands; an equation is exact.
+    ``epsilon`` and so on in the text stand for the numbers in the guarantee's name.
+    """
+    witness = refutation.witness
+    lines = [_assignment(refutation.values) or "(no parameters)"]
+    if isinstance(witness, Output):
+        lines += _output(refutation, witness)
+    else:
+        lines += _stages(refutation, witness)
+        lines += _violation(refutation, witness)
+    return "\n".join(lines)
+
+
+def _assignment(values: Values) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in values.items())
+
+
+def plain(item: Term, values: Values) -> Term:
+    """The term at the values, tidied."""
+    number = at(item, values)
+    try:
+        return to_term(Canon()(number))
+    except (Refusal, ArithmeticError):
+        return number
+
+
+def named(guarantee: Guarantee, values: Values) -> str:
+    """The guarantee with numbers, and its direction if it has one."""
+    args = ("oo" if arg is None else repr(plain(arg, values)) for arg in guarantee.args)
+    return f"{guarantee.name}({', '.join(args)})"
+
+
+def _way(guarantee: Guarantee) -> str:
+    if guarantee.two_way:
+        return ""
+    return " for (Q, P)" if guarantee.reverse else " for (P, Q)"
+
+
+def quantity(guarantee: Guarantee, item: Constraint) -> str:
+    """What the guarantee bounds, over outcomes of probabilities p and q."""
+    swap = guarantee.reverse and not guarantee.two_way
+    p, q = ("q", "p") if swap else ("p", "q")
+    if isinstance(item, Support):
+        return f"the largest {p}/{q}"
+    if not isinstance(item, Moment):
+        return f"the largest {p}/{q} over the least"
+    texts = {
+        "ApproxDP": f"max({p} - e^epsilon {q}, 0)",
+        "RenyiDP": f"{p}^alpha {q}^(1 - alpha)",
+        "RenyiDPBelowOne": f"{p}^alpha {q}^(1 - alpha)",
+        "KLDP": f"{p} log({p}/{q})",
+        "ProbabilisticDP": f"{p} where {p} > e^epsilon {q}",
+    }
+    return f"the sum of {texts.get(guarantee.name, f'{q} f({p}/{q})')}"
+
+
+def _line(guarantee: Guarantee, value: Between, relation: str, bound: Between) -> str:
+    """The comparison; below order 1 the moment is bounded from below."""
+    if guarantee.name == "RenyiDPBelowOne":
+        turned = {"<=": ">=", ">": "<"}[relation]
+        return compared(value.negative(), turned, bound.negative())
+    return compared(value, relation, bound)
+
+
+# -- distributions
+
+
+def _stages(refutation: Refutation, atoms: tuple[Atom, ...]) -> Iterator[str]:
+    blocks: list[tuple[int, str, list[str]]] = []  # first stage, after what, the other lines
+    level: dict[int, tuple[tuple[Atom, ...], list[tuple[int, ...]]]] = {id(atoms): (atoms, [()])}
+    for depth, stage in enumerate(refutation.statement.stages, 1):
+        following: dict[int, tuple[tuple[Atom, ...], list[tuple[int, ...]]]] = {}
+        for outcomes, paths in level.values():
+            after = "" if len(level) == 1 else f" after {_several(paths)}"
+            shown = (f"{i}: ({atom.p}, {atom.q})" for i, atom in enumerate(outcomes, 1))
+            lines = [f"outcomes (p, q) {', '.join(shown)}"]
+            pairs = [(atom.p, atom.q) for atom in outcomes]
+            if isinstance(stage, Assumed):
+                for guarantee in stage.guarantees:
+                    lines += _held(refutation, guarantee, pairs)
+            blocks.append((depth, after, lines))
+            for i, atom in enumerate(outcomes, 1):
+                _, reached = following.setdefault(id(atom.then), (atom.then, []))
+                reached += [(*path, i) for path in paths[:_MOST_PATHS]]
+        level = following
+    for first, last, after, lines in _grouped(blocks):
+        which = f"stage {first}" if first == last else f"each of the stages {first} to {last}"
+        yield f"{which}{after}: {lines[0]}"
+        yield from (f"  {line}" for line in lines[1:])
+
+
+def _grouped(blocks: list[tuple[int, str, list[str]]]) -> Iterator[tuple[int, int, str, list[str]]]:
+    """The blocks with runs of the same text as one."""
+    start = 0
+    for i in range(1, len(blocks) + 1):
+        if i == len(blocks) or blocks[i][1:] != blocks[start][1:]:
+            yield blocks[start][0], blocks[i - 1][0], blocks[start][1], blocks[start][2]
+            start = i
+
+
+def _several(paths: list[tuple[int, ...]]) -> str:
+    shown = ", ".join(_path(path) for path in paths[:_MOST_PATHS])
+    more = " and so on" if len(paths) > _MOST_PATHS else ""
+    return f"outcome{'s' if len(paths) > 1 else ''} {shown}{more}"
+
+
+def _held(refutation: Refutation, guarantee: Guarantee, pairs: Outcomes) -> Iterator[str]:
+    values = refutation.values
+    if not constraints(guarantee):
+        yield from _family(refutation, guarantee, pairs)
+        return
+    shown: list[tuple[str, str, str]] = []
+    for way in directions(guarantee):
+        for item in constraints(way):
+            value, bound = measured(pairs, item, values)
+            shown.append((_way(way), quantity(way, item), _line(way, value, "<=", bound)))
+    name = named(guarantee, values)
+    if len({line for _, _, line in shown}) == 1 and len(shown) > 1:
+        yield f"{name} both ways: {shown[0][1]} is {shown[0][2]}"
+        return
+    for way_text, text, line in shown:
+        yield f"{name}{way_text}: {text} is {line}"
+
+
+def _family(refutation: Refutation, guarantee: Guarantee, pairs: Outcomes) -> Iterator[str]:
+    """zCDP, from finitely many orders: the divergence grows with the order."""
+    values, grid = refutation.values, grid_of(refutation)
+    (rho,) = guarantee.args
+    name = named(guarantee, values)
+    if rho is None or not grid:
+        return
+    yield (
+        f"{name}, by orders 1 = a_0 < a_1 < ... < a_{len(grid)} = {grid[-1]}: "
+        "the divergence of order a_(k+1) is at most rho a_k, as the sum of p^a q^(1 - a) shows;"
+    )
+    tightest: tuple[fmpq, str] | None = None
+    for last, order in pairwise((fmpq(1), *grid)):
+        one = Guarantee("RenyiDP", (tm.num(order), rho * tm.num(last)))
+        for way in directions(one):
+            for item in constraints(way):
+                value, bound = measured(pairs, item, values)
+                if value.high is not None and bound.low is not None and bound.low > 0:
+                    room = bound.low / value.high if value.high > 0 else fmpq(10**9)
+                    if tightest is None or room < tightest[0]:
+                        tightest = room, f"a = {order}{_way(way)}: {compared(value, '<=', bound)}"
+    if tightest is not None:
+        yield f"  the closest is {tightest[1]}"
+    top = Guarantee("PureDP", (rho * tm.num(grid[-1]),))
+    for way in directions(top):
+        for item in constraints(way):
+            value, bound = measured(pairs, item, values)
+            text = f"{quantity(way, item)} is {compared(value, '<=', bound)}"
+            yield f"  beyond them{_way(way)}: {text}"
+
+
+def grid_of(refutation: Refutation) -> tuple[fmpq, ...]:
+    """The orders by which families among the hypotheses were checked."""
+    orders = refutation.orders
+    return orders[1:] if any(not constraints(c) for c in refutation.statement.claims) else orders
+
+
+def _violation(refutation: Refutation, atoms: tuple[Atom, ...]) -> Iterator[str]:
+    values, statement = refutation.values, refutation.statement
+    outcomes = list(joint(atoms, fmpq(1), fmpq(1), ()))
+    pairs = [(p, q) for _, p, q in outcomes]
+    found = broken(statement, values, pairs, refutation.orders)
+    if found is None:
+        yield "a claim fails"
+        return
+    many = len(statement.stages) > 1
+    whose = f"the joint distributions ({len(outcomes)} outcomes)" if many else "these distributions"
+    claim = f"{named(found.claim, values)}{_way(found.claim)}"
+    if found.order is not None:
+        claim += f", order {found.order}"
+    text = quantity(found.claim, found.constraint)
+    if many and not isinstance(found.constraint, Moment):
+        text += _where(found.constraint, outcomes)
+    line = _line(found.claim, found.value, ">", found.bound)
+    yield f"{whose} break {claim}: {text} is {line}"
+
+
+def _where(item: Support | Range, outcomes: list[tuple[tuple[int, ...], fmpq, fmpq]]) -> str:
+    """Which joint outcomes have the extreme ratios."""
+    pairs = [(path, (q, p) if item.reverse else (p, q)) for path, p, q in outcomes]
+    infinite = [path for path, (p, q) in pairs if p and not q]
+    if infinite:
+        return f" (outcome {_path(infinite[0])})"
+    ratios = {path: p / q for path, (p, q) in pairs if p}
+    ends = [max(ratios, key=ratios.__getitem__), min(ratios, key=ratios.__getitem__)]
+    shown = [f"{ratios[path]} at {_path(path)}" for path in ends]
+    return f" ({shown[0] if isinstance(item, Support) else ' and '.join(shown)})"
+
+
+def _path(path: tuple[int, ...]) -> str:
+    return str(path[0]) if len(path) == 1 else f"({', '.join(map(str, path))})"
+
+
+# -- explicit mechanisms
+
+
+def _output(refutation: Refutation, witness: Output) -> Iterator[str]:
+    stage = refutation.statement.stages[0]
+    if not isinstance(stage, Mechanism):
+        return
+    pair = stage.pairs[witness.pair]
+    region, values = region_of(refutation, witness), point(refutation, witness)
+    label = f" ({pair.label})" if pair.label else ""
+    if len(stage.pairs) > 1 or label:
+        yield f"pair {witness.pair + 1}{label}"
+    if witness.values:
+        yield _assignment(witness.values)
+    if region.output is not None and witness.at is not None:
+        low, high = witness.at
+        name = region.output
+        yield f"outputs {low} <= {name} <= {high}; at {name} = {values[name]}:"
+    else:
+        yield f"outcome {witness.region + 1}:"
+    yield f"  p = {_about(region.p, values)}, q = {_about(region.q, values)}"
+    found = exposed(refutation, witness)
+    which = "log(q/p)" if found.claim.reverse else "log(p/q)"
+    shown = compared(found.loss, ">", found.limit)
+    if found.loss.low is None:
+        shown = f"infinite, more than {decimal(found.limit.high, 6, True)}"
+    yield f"the loss {which} is {shown}: {named(found.claim, values)} fails"
+
+
+def _about(item: Term, values: Values) -> str:
+    """The term at the values, and its size."""
+    number, value = plain(item, values), Between.of([item], values)
+    text = decimal(value.high, 6, True)
+    if number.size > _LONG:
+        return f"about {text}"
+    return repr(number) if number.op == "num" else f"{number!r} (about {text})"
