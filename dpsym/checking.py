@@ -233,7 +233,7 @@ class _Check:
             if stuck is not None and not stuck.out_of_time:
                 break  # more time would not help
             try:
-                theorem = prove_statement(statement, left * share)
+                theorem = prove_statement(statement, left * share, self.goal.suggestions)
             except Stuck as failed:
                 stuck = failed
                 continue

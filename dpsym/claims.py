@@ -10,6 +10,7 @@ from dpsym.arguments import real
 from dpsym.combinators import Part, Subject, hypotheses, parts_of, stage
 from dpsym.errors import InputError
 from dpsym.guarantees import Both, Guarantee
+from dpsym.kernel import statements
 from dpsym.kernel.statements import Fact, Statement
 from dpsym.kernel.terms import Term
 from dpsym.mechanisms.base import Mechanism
@@ -27,12 +28,14 @@ class Goal:
 
     ``obligations`` must hold for the subject to be what it says (rows of a table sum to 1);
     ``assumptions`` are taken for granted; ``scope`` has the symbols and what was dropped of them.
+    ``suggestions`` are guarantees that the stages probably have: for the search, not trusted.
     """
 
     statement: Statement
     scope: Scope
     obligations: tuple[Fact, ...]
     assumptions: tuple[str, ...]
+    suggestions: tuple[tuple[statements.Guarantee, ...], ...] = ()
 
 
 def read_claim(
@@ -65,7 +68,15 @@ def read_claim(
     stages = tuple(stage(part, scope, sign) for part in parts)
     claims = claim.to_kernel(scope, sign)
     statement = Statement(scope.variables, tuple(scope.facts), stages, claims)
-    return Goal(statement, scope, _obligations(parts, scope), _assumptions(parts))
+    suggestions = tuple(
+        tuple(
+            item
+            for guarantee in (part.suggested() if isinstance(part, Mechanism) else ())
+            for item in guarantee.to_kernel(scope, sign)
+        )
+        for part in parts
+    )
+    return Goal(statement, scope, _obligations(parts, scope), _assumptions(parts), suggestions)
 
 
 def read_inequality(lhs: object, rhs: object, where: object) -> tuple[Term, Scope]:

@@ -8,6 +8,7 @@ import sympy as sp
 
 from dpsym.arguments import positive
 from dpsym.errors import InputError
+from dpsym.guarantees import Guarantee
 from dpsym.kernel import statements
 from dpsym.kernel import terms as k
 from dpsym.kernel.statements import REAL, Fact, Pair, Region
@@ -60,6 +61,9 @@ class AdditiveNoise(Mechanism):
 
     def assumptions(self) -> tuple[str, ...]:
         return self.noise.assumptions()
+
+    def suggested(self) -> tuple[Guarantee, ...]:
+        return self.noise.suggested(self.sensitivity)
 
     def to_kernel(self, scope: Scope) -> statements.Mechanism:
         """One pair for each shift t: densities f(x) and f(x - t) on the line."""

@@ -13,6 +13,7 @@ from dpsym.scope import check_symbol
 from dpsym.translate import exact, is_random, nodes_of
 
 if TYPE_CHECKING:
+    from dpsym.guarantees import Guarantee
     from dpsym.scope import Scope
 
 __all__ = ["Mechanism", "output_variable", "refuse_parameter"]
@@ -58,6 +59,10 @@ class Mechanism:
 
     def assumptions(self) -> tuple[str, ...]:
         """What is taken for granted and not checked, in words."""
+        return ()
+
+    def suggested(self) -> tuple[Guarantee, ...]:
+        """Guarantees that it probably has, for the search to prove and build on."""
         return ()
 
     def to_kernel(self, scope: Scope) -> statements.Mechanism:

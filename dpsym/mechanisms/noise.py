@@ -8,6 +8,7 @@ import sympy as sp
 
 from dpsym.arguments import positive
 from dpsym.errors import InputError, shown
+from dpsym.guarantees import Guarantee, PureDP
 from dpsym.mechanisms.base import density, output_variable
 from dpsym.translate import is_random, symbols_of
 
@@ -48,6 +49,10 @@ class Noise:
         """What is taken for granted, in words."""
         return ()
 
+    def suggested(self, sensitivity: sp.Expr) -> tuple[Guarantee, ...]:
+        """Guarantees that it probably gives at this sensitivity."""
+        return ()
+
 
 class Laplace(Noise):
     """Laplace noise, with density proportional to e^(-|x|/scale).
@@ -79,6 +84,9 @@ class Laplace(Noise):
 
     def hypotheses(self) -> tuple[sp.Basic, ...]:
         return (sp.Gt(self.scale, 0, evaluate=False),)
+
+    def suggested(self, sensitivity: sp.Expr) -> tuple[Guarantee, ...]:
+        return (PureDP(sensitivity / self.scale),)
 
 
 class Density(Noise):

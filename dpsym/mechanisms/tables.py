@@ -9,6 +9,7 @@ import sympy as sp
 
 from dpsym.arguments import nonnegative, probability
 from dpsym.errors import InputError
+from dpsym.guarantees import Guarantee, PureDP
 from dpsym.kernel import statements
 from dpsym.kernel import terms as k
 from dpsym.kernel.statements import Pair, Region
@@ -137,6 +138,9 @@ class RandomizedResponse(Mechanism):
             sp.Ge(self.epsilon, 0, evaluate=False),
             sp.Ge(self.categories, 2, evaluate=False),
         )
+
+    def suggested(self) -> tuple[Guarantee, ...]:
+        return (PureDP(self.epsilon),)
 
     def to_kernel(self, scope: Scope) -> statements.Mechanism:
         """By symmetry one pair of values: two outputs tell them apart, k - 2 do not."""

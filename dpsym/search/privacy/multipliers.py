@@ -187,10 +187,7 @@ def at_upper_node(
     slope = canon.normal(value.slope + bound * total)
     left = ONE if keep_weights or bound is ZERO else 1 - bound
     after = Value(
-        value.constant,
-        slope,
-        tuple((k, canon.normal(w * left)) for k, w in moved),
-        jumps,
+        value.constant, slope, tuple((k, canon.normal(w * left)) for k, w in moved), jumps
     )
     return (a, b, tuple(weights)), after
 

@@ -13,7 +13,7 @@ from dpsym.kernel.refusal import Refusal
 from dpsym.kernel.rules import step
 from dpsym.kernel.rules_privacy import stage_data, statement_obligations
 from dpsym.kernel.sequents import Sequent, context
-from dpsym.kernel.statements import Assumed, Guarantee, Mechanism, Processed, Statement
+from dpsym.kernel.statements import INTEGER, Assumed, Guarantee, Mechanism, Processed, Statement
 from dpsym.kernel.terms import Term
 from dpsym.kernel.theorems import Theorem, prove
 from dpsym.search.privacy import library
@@ -26,6 +26,9 @@ LEAF_SECONDS = 10.0
 _TOLERANCE = 1e-9
 
 
+Suggestions = tuple[tuple[Guarantee, ...], ...]
+
+
 class Stuck(Exception):
     """No proof was found: ``remaining`` is what one attempt left open, ``reason`` says why."""
 
@@ -36,14 +39,17 @@ class Stuck(Exception):
         self.reason, self.remaining, self.out_of_time = reason, remaining, out_of_time
 
 
-def prove_statement(statement: Statement, seconds: float) -> Theorem:
-    """A theorem, or ``Stuck``; gives up after about so many seconds of processor time."""
-    return _Prover(time.process_time() + seconds).theorem(statement)
+def prove_statement(statement: Statement, seconds: float, suggestions: Suggestions = ()) -> Theorem:
+    """A theorem, or ``Stuck``; gives up after about so many seconds of processor time.
+
+    ``suggestions`` are guarantees, for each stage, to prove of explicit mechanisms and build on.
+    """
+    return _Prover(time.process_time() + seconds, suggestions).theorem(statement)
 
 
 class _Prover:
-    def __init__(self, deadline: float) -> None:
-        self.deadline = deadline
+    def __init__(self, deadline: float, suggestions: Suggestions = ()) -> None:
+        self.deadline, self.suggestions = deadline, suggestions
 
     def left(self) -> float:
         left = self.deadline - time.process_time()
@@ -53,7 +59,7 @@ class _Prover:
 
     def theorem(self, statement: Statement) -> Theorem:
         definedness = tuple(self.sequent(item) for item in statement_obligations(statement))
-        return prove(statement, self.statement(statement), definedness)
+        return prove(statement, self.whole_numbers(statement), definedness)
 
     def lemma(self, statement: Statement) -> Theorem | None:
         """A theorem for the library, found without its help."""
@@ -89,6 +95,55 @@ class _Prover:
         raise Stuck(answer.reason, answer.left or (goal,), out_of_time=spent > limit / 2)
 
     # -- statements
+
+    def whole_numbers(self, goal: Statement) -> Proof:
+        """Bounds of integer variables that are not whole, or strict, made whole."""
+        bounds = context(goal.facts).bounds
+        for name, kind in goal.variables:
+            limits = bounds.get(name)
+            if kind != INTEGER or limits is None or limits.lower is None:
+                continue
+            floor = int(limits.lower.floor())
+            if abs(floor) < 10**9 and (limits.lower_open or limits.lower != floor):
+                below, above = step(goal, "integers", {"name": name, "bound": floor})
+                if isinstance(below, Sequent) and isinstance(above, Statement):
+                    proofs = (self.sequent(below), self.whole_numbers(above))
+                    return Proof("integers", {"name": name, "bound": floor}, proofs)
+        return self.mechanisms(goal, 0)
+
+    def mechanisms(self, goal: Statement, start: int) -> Proof:
+        """Explicit mechanisms of a composition replaced by guarantees that they are proved to have."""
+        single = len(goal.stages) == 1 and all(claim.name == "PureDP" for claim in goal.claims)
+        for index in range(start, len(goal.stages)):
+            if single or not isinstance(goal.stages[index], Mechanism):
+                continue
+            for guarantee in self.candidates(goal, index):
+                parameters = {"first": index, "last": index, "guarantees": (guarantee,)}
+                try:
+                    return self.replaced(goal, parameters, index)
+                except Stuck:
+                    self.left()
+            raise Stuck(f"no guarantee is known of stage {index + 1}, an explicit mechanism")
+        return self.statement(goal)
+
+    def replaced(self, goal: Statement, parameters: dict[str, Any], index: int) -> Proof:
+        premises = step(goal, "cut", parameters)
+        proofs = [
+            self.sequent(premise) if isinstance(premise, Sequent) else self.statement(premise)
+            for premise in premises[:-1]
+        ]
+        last = premises[-1]
+        if not isinstance(last, Statement):
+            raise Stuck("not a statement")
+        return Proof("cut", parameters, (*proofs, self.mechanisms(last, index + 1)))
+
+    def candidates(self, goal: Statement, index: int) -> Iterator[Guarantee]:
+        """What a mechanism is suggested to have, and what the claim asks for."""
+        if index < len(self.suggestions):
+            yield from self.suggestions[index]
+        for claim in goal.claims:
+            if claim.args[-1] is not None and claim.name != "MomentBound":
+                yield Guarantee("PureDP", (epsilon(claim),))
 
     def statement(self, goal: Statement) -> Proof:
         self.left()
