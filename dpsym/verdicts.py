@@ -52,8 +52,8 @@ class WitnessLike(Protocol):
 class Verdict:
     """What is common to all answers.
 
-    ``statement`` is the claim as the kernel reads it, ``assumptions`` are the conditions on the
-    parameters, one text each, ``seconds`` is the time it took, and ``latex`` is the statement in
+    ``statement`` is the claim as the kernel reads it, ``assumptions`` are what is taken for
+    granted and not checked, one text each, ``seconds`` is the time it took, and ``latex`` is the statement in
     LaTeX without dollar signs (empty: the plain text is shown).
     """
 
@@ -73,7 +73,7 @@ class Verdict:
     def __str__(self) -> str:
         lines = [f"{type(self).__name__}: {self.statement}"]
         if self.assumptions:
-            lines.append(f"for all values with {', '.join(self.assumptions)}")
+            lines.append(f"taken for granted: {', '.join(self.assumptions)}")
         return "\n  ".join((*lines, *self._grounds()))
 
     __repr__ = __str__
@@ -96,9 +96,9 @@ class Proved(Verdict):
     ...     postulates = ()
     ...     def rules(self): return {"dual": 2, "tower": 1}
     ...     def certificate(self): return "{}"
-    >>> Proved("the composition has PureDP(e1 + e2)", Theorem(), assumptions=("e1 >= 0",))
+    >>> Proved("the composition has PureDP(e1 + e2)", Theorem(), assumptions=("a density",))
     Proved: the composition has PureDP(e1 + e2)
-      for all values with e1 >= 0
+      taken for granted: a density
       by 3 steps of 2 rules that the kernel checked, on no postulate
     """
 

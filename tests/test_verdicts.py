@@ -48,10 +48,10 @@ def test_each_answer_is_none_of_the_others(kind: type[Verdict]) -> None:
 
 
 def test_proved_says_what_it_rests_on() -> None:
-    verdict = Proved("the claim", FakeTheorem(), assumptions=("e >= 0", "d <= 1"))
+    verdict = Proved("the claim", FakeTheorem(), assumptions=("a density", "a bound"))
     assert str(verdict) == (
         "Proved: the claim\n"
-        "  for all values with e >= 0, d <= 1\n"
+        "  taken for granted: a density, a bound\n"
         "  by 3 steps of 2 rules that the kernel checked, on no postulate"
     )
 
