@@ -11,17 +11,7 @@ from hypothesis import strategies as st
 from dpsym.kernel.refusal import Refusal
 from dpsym.kernel.sequents import Context
 from dpsym.kernel.statements import Fact
-from dpsym.kernel.terms import (
-    ZERO,
-    Term,
-    absolute,
-    derivative,
-    exp,
-    maximum,
-    minimum,
-    num,
-    var,
-)
+from dpsym.kernel.terms import ZERO, Term, absolute, derivative, exp, maximum, minimum, num, var
 from tests.soundness.terms import NotDefined, agree, points, rationals, terms, value
 
 x, y = var("x"), var("y")
@@ -70,9 +60,7 @@ def test_a_form_has_the_value_of_its_term(
 
 @settings(max_examples=200)
 @given(terms, points, givens)
-def test_what_is_evident_is_true(
-    item: Term, at: dict[str, fmpq], given_facts: list[Fact]
-) -> None:
+def test_what_is_evident_is_true(item: Term, at: dict[str, fmpq], given_facts: list[Fact]) -> None:
     try:
         assume(all(satisfied(fact, at) for fact in given_facts))
         found = value(item, at)

@@ -15,7 +15,6 @@ from tests.soundness.terms import NotDefined, points, terms, value
 widths = st.sampled_from([fmpq(0), fmpq(1, 10), fmpq(1), fmpq(5)])
 
 
-
 def inside(found: mpmath.mpf, lo: arb, hi: arb) -> bool:
     slack = mpmath.mpf(10) ** -40 * (1 + abs(found))
     low = -mpmath.inf if not lo.is_finite() else mpmath.mpf(lo.str(60, radius=False))

@@ -177,12 +177,7 @@ def calculus() -> list[tuple[str, dict[str, Any]]]:
                 out.append(
                     (
                         "derive",
-                        {
-                            "name": "x",
-                            "start": start,
-                            "direction": direction,
-                            "from_open": is_open,
-                        },
+                        {"name": "x", "start": start, "direction": direction, "from_open": is_open},
                     )
                 )
         for end in ENDS:

@@ -77,11 +77,7 @@ def boxes(*tree: Any, bits: int = 96) -> dict[str, Any]:
 HYPOTHESIS = ("hypothesis", 0, None, None)
 POSITIVE_X = ("positive", None, x, None)
 SQUARE = prove_lemma(
-    goal(power(x, 2)),
-    Proof(
-        "positivstellensatz",
-        products(terms=((Q(1), (), x),)),
-    ),
+    goal(power(x, 2)), Proof("positivstellensatz", products(terms=((Q(1), (), x),)))
 )
 
 MUST_REJECT: list[tuple[str, Sequent, dict[str, Any], str]] = [
@@ -315,12 +311,7 @@ MUST_REJECT: list[tuple[str, Sequent, dict[str, Any], str]] = [
     ("boxes", goal(x, x), boxes("empty", 0), "a hypothesis that fails"),
     ("boxes", goal(x, x), boxes("empty", 1), "a hypothesis's index"),
     ("boxes", goal(x, (ZERO, "!=")), boxes("empty", 0), "a hypothesis that fails"),
-    (
-        "boxes",
-        goal(x * (x - 1), x, 1 - x),
-        boxes("face", "x", -1, ("zero",)),
-        "a monotone term",
-    ),
+    ("boxes", goal(x * (x - 1), x, 1 - x), boxes("face", "x", -1, ("zero",)), "a monotone term"),
     ("boxes", goal(-x, x, 1 - x), boxes("face", "x", -1, ("zero",)), "a monotone term"),
     ("boxes", goal(x), boxes("face", "x", -1, ("zero",)), "a bounded variable"),
     ("boxes", goal(-x, x), boxes("face", "x", 1, ("direct",)), "a finite end"),

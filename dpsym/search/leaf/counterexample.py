@@ -9,15 +9,7 @@ from flint import fmpq
 
 from dpsym.kernel.sequents import Sequent
 from dpsym.search.leaf.budget import Budget, OutOfBudget
-from dpsym.search.leaf.numeric import (
-    SEED,
-    Array,
-    Samples,
-    Values,
-    from_float,
-    refutes,
-    satisfied,
-)
+from dpsym.search.leaf.numeric import SEED, Array, Samples, Values, from_float, refutes, satisfied
 
 _DIGITS = (1, 2, 3, 5, 8, 12, None)
 _TRIES = 6

@@ -190,6 +190,7 @@ def _between(low: Array, high: Array, count: int, rng: np.random.Generator) -> A
     wide = rng.random(count)
     size = np.where(wide < 0.08, 10.0 ** rng.uniform(-12, -3, count), size)
     size = np.where(wide > 0.93, np.exp(rng.uniform(math.log(20), math.log(700), count)), size)
+    size = np.where(wide > 0.98, 10.0 ** rng.uniform(2.5, 9, count), size)
     simple = rng.choice([0.0, 0.5, 1.0, 1.0, 2.0, 3.0, 4.0, 8.0, 10.0, 100.0], count)
     size = np.where((wide > 0.1) & (wide < 0.22), simple, size)
     kind = rng.random(count)
