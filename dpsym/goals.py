@@ -7,6 +7,8 @@ for something else (``"0"``, a line break) is shown in quotes.
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from dpsym.kernel.sequents import Sequent
 from dpsym.kernel.statements import (
     PREFIX,
@@ -22,9 +24,10 @@ from dpsym.kernel.statements import (
     Stage,
     Statement,
 )
-from dpsym.kernel.terms import Term, substitute, subterms, text, var
+from dpsym.kernel.terms import ONE, Term, substitute, subterms, var
+from dpsym.printing import show, show_fact
 
-_DEEPEST, _LARGEST = 11, 2000  # what is shown in one piece; ``text`` cuts at depth 13
+_DEEPEST, _LARGEST = 30, 2000  # what is shown in one piece
 _SPECIAL = frozenset(
     {"pi", "exp", "log", "sqrt", "erfc", "Abs", "Max", "Min", "Ite", "and", "for", "with"}
 )
@@ -58,7 +61,7 @@ def goal_text(goal: Statement | Sequent) -> str:
         lines += [
             f"  {number}. {stage}".replace("\n", "\n   ") for number, stage in enumerate(stages, 1)
         ]
-    lines.append("has " + " and ".join(_guarantee(claim) for claim in statement.claims))
+    lines.append("has " + " and ".join(guarantee_text(claim) for claim in statement.claims))
     if statement.variables or statement.facts:
         lines.append(f"for all {_domain(statement.variables, statement.facts)}")
     return "\n".join(lines)
@@ -67,14 +70,12 @@ def goal_text(goal: Statement | Sequent) -> str:
 def _inequality(sequent: Sequent) -> str:
     names = tuple((name, REAL) for name in sorted(sequent.vars))
     domain = _domain(names, sequent.hypotheses)
-    return f"{_term(sequent.goal.term)} {sequent.goal.rel} 0" + (
-        f"\nfor all {domain}" if domain else ""
-    )
+    return _fact(sequent.goal) + (f"\nfor all {domain}" if domain else "")
 
 
 def _stage(stage: Stage) -> str:
     if isinstance(stage, (Assumed, Processed)):
-        having = " and ".join(_guarantee(item) for item in stage.guarantees)
+        having = " and ".join(guarantee_text(item) for item in stage.guarantees)
         some = f"any mechanism with {having}" if having else "any mechanism"
         return f"a post-processing of {some}" if isinstance(stage, Processed) else some
     return _mechanism(stage)
@@ -97,14 +98,14 @@ def _pair_head(pair: Pair) -> str:
 def _region(region: Region) -> str:
     sizes = f"p = {_term(region.p)}, q = {_term(region.q)}"
     if region.output is None:
-        times = "" if region.weight is None else f"{_term(region.weight)} times "
-        return f"{times}an atom with {sizes}"
+        once = region.weight is None or region.weight is ONE
+        return f"{'' if once else f'{_term(region.weight)} times '}an atom with {sizes}"
     inside = f" where {_facts(region.facts)}" if region.facts else ""
     times = "" if region.weight is None else f", times {_term(region.weight)}"
     return f"densities {sizes}{times} of {_name(region.output)}{inside}"
 
 
-def _guarantee(guarantee: Guarantee) -> str:
+def guarantee_text(guarantee: Guarantee) -> str:
     shown = ", ".join("+oo" if arg is None else _term(arg) for arg in guarantee.args)
     way = "one way, (Q, P)" if guarantee.reverse else "one way, (P, Q)"
     return f"{guarantee.name}({shown})" + ("" if guarantee.two_way else f" {way}")
@@ -119,7 +120,11 @@ def _domain(variables: tuple[tuple[str, str], ...], facts: tuple[Fact, ...]) -> 
 
 
 def _facts(facts: tuple[Fact, ...]) -> str:
-    return ", ".join(f"{_term(fact.term)} {fact.rel} 0" for fact in facts)
+    return ", ".join(map(_fact, facts))
+
+
+def _fact(fact: Fact) -> str:
+    return _with_pieces(fact.term, lambda term: show_fact(Fact(term, fact.rel)))
 
 
 def _name(name: str) -> str:
@@ -128,10 +133,14 @@ def _name(name: str) -> str:
 
 
 def _term(node: Term) -> str:
+    return _with_pieces(node, show)
+
+
+def _with_pieces(node: Term, showing: Callable[[Term], str]) -> str:
     unclear = {name: var(_name(name)) for name in node.vars if _name(name) != name}
     shown, pieces = _in_pieces(substitute(node, unclear))
-    where = "; ".join(f"{name} = {text(piece)}" for name, piece in pieces)
-    return f"{text(shown)} [where {where}]" if where else text(shown)
+    where = "; ".join(f"{name} = {show(piece)}" for name, piece in pieces)
+    return f"{showing(shown)} [where {where}]" if where else showing(shown)
 
 
 def _in_pieces(node: Term) -> tuple[Term, list[tuple[str, Term]]]:

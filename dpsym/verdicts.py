@@ -33,6 +33,9 @@ class TheoremLike(Protocol):
     def certificate(self) -> str:
         """The whole proof as JSON, for ``dpsym verify``."""
 
+    def explain(self) -> str:
+        """The proof as numbered steps."""
+
     def rules(self) -> Mapping[str, int]:
         """How often each rule was used."""
 
@@ -71,7 +74,8 @@ class Verdict:
         )
 
     def __str__(self) -> str:
-        lines = [f"{type(self).__name__}: {self.statement}"]
+        statement = self.statement.replace("\n", "\n  ")
+        lines = [f"{type(self).__name__}: {statement}"]
         if self.assumptions:
             lines.append(f"taken for granted: {', '.join(self.assumptions)}")
         return "\n  ".join((*lines, *self._grounds()))
@@ -108,6 +112,10 @@ class Proved(Verdict):
     def certificate(self) -> str:
         """The proof as JSON text, which ``dpsym verify`` re-checks."""
         return self.theorem.certificate()
+
+    def explain(self) -> str:
+        """The proof as numbered steps that a mathematician can follow."""
+        return self.theorem.explain()
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the certificate to a file.

@@ -42,7 +42,7 @@ def test_one_stage_with_several_guarantees() -> None:
 def test_facts_are_all_there() -> None:
     facts = (Fact(e, ">"), Fact(ONE - d, ">="), Fact(e - d, "!="))
     out = about(Assumed(()), claim=Guarantee("PureDP", (e,)), facts=facts)
-    assert out.endswith(" with e > 0, 1 - d >= 0, e - d != 0")
+    assert out.endswith(" with e > 0, d <= 1, e != d")
 
 
 def test_a_mechanism_shows_its_densities_and_where_they_hold() -> None:
@@ -87,6 +87,6 @@ def test_a_term_that_doubles_at_every_level_stays_short() -> None:
     assert len(line) < 200_000
 
 
-@pytest.mark.parametrize("name", ["0", "e + 1", "pi", "exp", "$1", "$t ", "a\nb", "\x1b[2J", "ο"])
+@pytest.mark.parametrize("name", ["0", "e + 1", "pi", "exp", "$1", "$t ", "ο"])
 def test_an_unclear_name_is_quoted(name: str) -> None:
     assert claimed(var(name)) == f"has PureDP({name!a})"
