@@ -1,8 +1,8 @@
 """Rigorous enclosures: pairs of exact end points over the extended reals.
 
 An enclosure ``(lo, hi)`` of a term over a box holds every value that the term takes there at points
-where it is defined. End points are exact Arb numbers, so comparing them is exact too; infinity is an
-end point, never a value, hence ``0 * oo = 0`` for end points.
+where it is defined. End points are exact Arb numbers, so comparing them is exact too; infinity is
+an end point, never a value, hence ``0 * oo = 0`` for end points.
 
 ``strict`` evaluation raises ``Undefined`` unless the term is defined on the whole box; lenient
 evaluation cuts arguments to the domains of 1/x, log and sqrt.

@@ -38,8 +38,8 @@ class TreeKind(Kind):
 
     ``("direct",)`` the enclosure decides; ``("split", x, q, left, right)`` bisect x at q;
     ``("empty", i)`` hypothesis i holds nowhere on the box; ``("face", x, end, tree)`` g is monotone
-    in x, so look at its lower (-1) or upper (1) end; ``("mean",)`` mean value form; ``("zero",)`` the
-    canonical form is zero.
+    in x, so look at its lower (-1) or upper (1) end; ``("mean",)`` mean value form; ``("zero",)``
+    the canonical form is zero.
     """
 
     describe = "a tree of boxes"

@@ -259,7 +259,8 @@ def positivstellensatz(
     H |- g rel 0
 
     or, as a contradiction, sum c_j (product of facts) s_j^2 is a negative number (or zero, with a
-    positive summand), so that H never holds. Facts are hypotheses, terms with an evident sign, lemmas.
+    positive summand), so that H never holds. Facts are hypotheses, terms with an evident sign, and
+    lemmas.
     Fails when the identity does not hold or a sign is not there.
     """
     hypotheses = goal.hypotheses

@@ -207,8 +207,8 @@ def change(goal: Sequent, name: str, kind: str, new: str, item: Term) -> list[Go
 
     shift x = u + a; negate x = a - u; scale x = a u (a > 0); inverse x = a/u (x, a, u > 0);
     log x = a log u (a > 0, u > 0); decay x = a exp(-u) (x, a > 0); square x = a u^2 (x >= 0, a > 0,
-    u >= 0). Bounds of x become bounds of u. Fails when u is not new, a mentions x or is not evidently
-    positive where it must be, or x is not evidently in the range.
+    u >= 0). Bounds of x become bounds of u. Fails when u is not new, a mentions x or is not
+    evidently positive where it must be, or x is not evidently in the range.
     """
     hypotheses = goal.hypotheses
     require(new not in goal.vars | item.vars, "change", "a new variable", new)
@@ -281,9 +281,9 @@ def vertex(
 ) -> list[Goal]:
     """Piecewise concave: look at the ends, the kinks, and (without an upper end) the last slope.
 
-    D(...)   H0 |- g[a] >= 0   H0 |- g[b] >= 0   open |- -R'' >= 0   H0, a <= n_j <= b |- g[n_j] >= 0
-    -------------------------------------------------------------------------------------------------
-    H |- g >= 0                          g = R + sum c_j max(u_j + v_j x, 0),  n_j = -u_j/v_j
+    D(...)   H0 |- g[a], g[b] >= 0   open |- -R'' >= 0   H0, a <= n_j <= b |- g[n_j] >= 0
+    -------------------------------------------------------------------------------------
+    H |- g >= 0                    g = R + sum c_j max(u_j + v_j x, 0),  n_j = -u_j/v_j
 
     s_j v_j > 0 is shown for each hinge. Without b, R is affine and R' + sum of c_j v_j over s_j = 1
     is shown nonnegative. Fails when H does not state the bounds, the sum is not g, or a coefficient

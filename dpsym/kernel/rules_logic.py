@@ -125,7 +125,8 @@ def branch(goal: Sequent, kinked: Term, sign: int) -> list[Goal]:
     --------------------------------------------------------------------------
     H |- g[kinked]
 
-    The branches of abs, max and min agree at c = 0. Fails when the term is not kinked or does not occur in the goal.
+    The branches of abs, max and min agree at c = 0. Fails when the term is not kinked or does not
+    occur in the goal.
     """
     condition, then, otherwise = branches(kinked)
     require(kinked in subterms(goal.goal.term), "branch", "the kinked term occurs", kinked)

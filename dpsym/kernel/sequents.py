@@ -255,7 +255,7 @@ def context(hypotheses: Facts) -> Context:
 
 
 def definedness(item: Term) -> list[tuple[Facts, Fact]]:
-    """What makes the term defined, inner sub-terms first: facts, some under the branch they are in."""
+    """What makes the term defined, inner sub-terms first; some facts only under their branch."""
     out: dict[tuple[Facts, Fact], None] = {}
     seen: set[tuple[Term, Facts]] = set()
 

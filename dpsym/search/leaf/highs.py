@@ -38,7 +38,7 @@ def support(columns: list[Column], target: Column, cost: list[float]) -> list[in
     model.a_matrix_.start_ = np.array(starts)
     model.a_matrix_.index_ = np.array(index)
     model.a_matrix_.value_ = np.array(value)
-    solver = highspy._Highs()  # the plain solver: `Highs` prints a banner when it is made
+    solver = getattr(highspy, "_Highs", highspy.Highs)()  # `Highs` itself prints a banner
     solver.setOptionValue("output_flag", False)
     solver.setOptionValue("threads", 1)
     solver.setOptionValue("solver", "simplex")

@@ -43,7 +43,8 @@ def _of_variable(sequent: Sequent, name: str, sign: Sign) -> Iterator[dict[str, 
     about = Bounded(sequent, name)
     x = var(name)
     for lower, _ in about.lower[:2]:
-        for upper in [end for end, _ in about.upper[:2]] or [None]:
+        uppers: list[Term | None] = [end for end, _ in about.upper[:2]]
+        for upper in uppers or [None]:
             reach = [Fact(x - lower, ">=")]
             base = about.rest
             if upper is not None:

@@ -98,7 +98,7 @@ class Program:
         layer = [unit]
         self.columns.append(unit)
         for _ in range(degree):
-            above = []
+            above: list[_Product] = []
             for old in layer:
                 for i in range(old.indices[-1] if old.indices else 0, len(self.facts)):
                     if len(self.columns) + len(above) >= most:
@@ -119,7 +119,7 @@ class Program:
         """Columns times monomials of an evident sign that bring them to monomials of the goal."""
         seen = {frozenset(column.form.items()) for column in self.columns}
         targets = [(mono, self.goal[mono] > 0) for mono in sorted_monos(self.goal)]
-        above = []
+        above: list[_Product] = []
         for column in self.columns:
             if not 0 < len(column.indices) <= degree or len(column.form) > 12:
                 continue
@@ -213,7 +213,7 @@ class Program:
         products = [*self.columns, *singles]
         columns = [_column(rows, product.form) for product in products]
         columns += [{**_column(rows, scaled(form, -1)), _MULTIPLIER: fmpq(1)} for form in above]
-        target = {_MULTIPLIER: fmpq(1)}
+        target: Column = {_MULTIPLIER: fmpq(1)}
         needs_strict = self.sequent.goal.rel == ">" and not self.contradiction
         if needs_strict and not any(product.strict for product in products):
             return None

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, product
 from math import lcm
 from typing import Any
 
@@ -17,12 +17,13 @@ from flint import fmpq
 
 from dpsym.kernel import terms as tm
 from dpsym.kernel.canon import (
-    UNIT,
+    Canon,
     Monomial,
     Poly,
     constant,
     mono_power,
     mono_term,
+    plus,
     scaled,
     to_term,
 )
@@ -31,8 +32,8 @@ from dpsym.kernel.rules_calculus import Bounded
 from dpsym.kernel.sequents import Facts, Sequent, context
 from dpsym.kernel.statements import Fact
 from dpsym.kernel.terms import Term, var
-from dpsym.search.leaf.factoring import factors
-from dpsym.search.leaf.numeric import domain, from_float, least_point, plausible
+from dpsym.search.leaf.factoring import factors, quotient
+from dpsym.search.leaf.numeric import domain, least_point, plausible
 from dpsym.search.leaf.steps import (
     atoms,
     coefficient,
@@ -107,6 +108,55 @@ def preparation(sequent: Sequent, form: Poly) -> Iterator[tuple[Move, bool]]:
                 yield change("shift", a), True
         elif not lower and len(upper) == 1:
             yield change("negate", upper[0]), True
+
+
+def tangents(sequent: Sequent, form: Poly) -> Iterator[Move]:
+    """x = c u, where c is the point at which two powers of x have opposite slopes."""
+    canon = context(sequent.hypotheses).canon
+    for name in sorted(to_term(form).vars):
+        x = var(name)
+        if not evident(sequent.hypotheses, x, ">"):
+            continue
+        powers: dict[frozenset[tuple[Monomial, fmpq]], Poly] = {}
+        for mono, value in form.items():
+            row = _power_of(mono, value, x)
+            if row is not None and row[0]:
+                key = frozenset(row[0].items())
+                powers[key] = plus(powers.get(key, {}), row[1])
+        found = [(dict(key), factor) for key, factor in powers.items()]
+        if all(is_constant(power) for power, _ in found):
+            continue
+        new = fresh(name, sequent.vars)
+        for (first, up), (second, down) in product(found, found):
+            difference = plus(first, second, -1)
+            top, bottom = _signed(canon, first, up), _signed(canon, second, scaled(down, -1))
+            if not difference or top is None or bottom is None:
+                continue
+            ratio = canon(tm.log(bottom) - tm.log(top))
+            exact = quotient(ratio, difference)
+            item = to_term(exact) if exact is not None else to_term(ratio) / to_term(difference)
+            point = canon.normal(tm.exp(item))
+            if point is not tm.ONE:
+                yield Move("change", {"name": name, "kind": "scale", "new": new, "item": point})
+
+
+def _power_of(mono: Monomial, value: fmpq, x: Term) -> tuple[Poly, Poly] | None:
+    """The monomial as c x^p: p and c; None for other shapes."""
+    inside = dict(mono[0])
+    exponent = coefficient(inside, tm.log(x))
+    left = {part: k for part, k in inside.items() if (tm.log(x), 1) not in part[1]}
+    count = dict(mono[1]).get(x, 0)
+    rest: Poly = {(frozenset(left.items()), mono[1] - {(x, count)}): value}
+    if x.vars & (to_term(rest).vars | to_term(exponent).vars):
+        return None
+    return plus(exponent, constant(count)), rest
+
+
+def _signed(canon: Canon, power: Poly, factor: Poly) -> Term | None:
+    """power * factor if that is evidently positive."""
+    form = canon.times(power, factor)
+    item = to_term(form)
+    return item if canon.all_signs(form, True) or canon.is_positive(item) else None
 
 
 def _deep(form: Poly, inside: Term) -> bool:
@@ -197,7 +247,7 @@ def factored(sequent: Sequent, form: Poly) -> Move | None:
 
 def calculus(sequent: Sequent, form: Poly) -> list[Move]:
     """Derivatives, concavity, and logs joined, the simplest premises first."""
-    ranked = []
+    ranked: list[tuple[int, int, Move]] = []
     for move in _calculus(sequent, form):
         left = after(sequent, move)
         if left is None or not all(plausible(premise) for premise in left):
@@ -218,7 +268,6 @@ def after(sequent: Sequent, move: Move) -> list[Sequent] | None:
 
 
 def _calculus(sequent: Sequent, form: Poly) -> Iterator[Move]:
-    known = context(sequent.hypotheses)
     names = sorted(to_term(form).vars)
     weak = sequent.goal.rel == ">="
     for name in names:
@@ -244,12 +293,11 @@ def _calculus(sequent: Sequent, form: Poly) -> Iterator[Move]:
                     yield Move("concave", {"name": name, "lower": low, "upper": high})
     logs = [value for mono, value in form.items() for item, _ in mono[1] if item.op == "log"]
     if logs and any(item.op == "log" and item.vars for item in atoms(form)):
-        scale = fmpq(lcm(*(int(value.q) for value in logs)))
-        yield Move("exponentiate", {"scale": scale})
-    parameters = compared(sequent, form)
-    if parameters is not None:
-        yield Move("monotone", parameters)
-    del known
+        whole = fmpq(lcm(*(int(value.q) for value in logs)))
+        yield Move("exponentiate", {"scale": whole})
+    monotone = compared(sequent, form)
+    if monotone is not None:
+        yield Move("monotone", monotone)
 
 
 def _scales(sequent: Sequent, form: Poly, name: str) -> list[Term]:
@@ -391,6 +439,3 @@ def cuts(sequent: Sequent) -> list[Term]:
     stated = {known.canon.normal(fact.term) for fact in sequent.hypotheses}
     found = [item for item in dict.fromkeys(out) if known.canon.normal(item) not in stated]
     return found[:7]
-
-
-__all__ = ["UNIT", "Monomial", "constant", "from_float"]

@@ -197,7 +197,8 @@ def _between(low: Array, high: Array, count: int, rng: np.random.Generator) -> A
     above, beneath = low + size, high - size
     free = np.where(kind < 0.5, size, -size)
     width = high - low
-    near_low = low + width * 10.0 ** rng.uniform(-14, 0, count)
+    depth = np.where(rng.random(count) < 0.2, rng.uniform(-60, -14, count), 0.0)
+    near_low = low + width * 10.0 ** (depth + (depth == 0) * rng.uniform(-14, 0, count))
     near_high = high - width * 10.0 ** rng.uniform(-8, 0, count)
     inside = low + width * rng.random(count)
     both = np.select(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from typing import Any
 
+from dpsym.kernel.balls import EVERYTHING
 from dpsym.kernel.canon import Poly
 from dpsym.kernel.proofs import Proof
 from dpsym.kernel.refusal import Refusal
@@ -179,6 +180,11 @@ class Search:
                 found = self.by(sequent, move, fuel, depth)
                 if found is not None or commit:
                     return found
+        move = moves.factored(sequent, form)
+        if move is not None:
+            found = self.by(sequent, move, fuel, depth)
+            if found is not None:
+                return found
         return self.close(sequent, form, fuel, depth) or self.choose(sequent, form, fuel, depth)
 
     def kinked(self, sequent: Sequent, fuel: int, depth: int) -> Proof | None:
@@ -239,6 +245,10 @@ class Search:
         """Steps that may lead nowhere."""
         if fuel == 0:
             return None
+        for move in moves.tangents(sequent, form):
+            found = self.by(sequent, move, fuel - 1, depth)
+            if found is not None:
+                return found
         known = context(sequent.hypotheses)
         for name in sorted(sequent.goal.term.vars):
             bounded = name in known.box or any(
@@ -246,11 +256,6 @@ class Search:
             )
             if not bounded:
                 return self.by(sequent, Move("split", {"item": var(name)}), fuel, depth)
-        move = moves.factored(sequent, form)
-        if move is not None:
-            found = self.by(sequent, move, fuel, depth)
-            if found is not None:
-                return found
         found = self.tail(sequent, fuel, depth)
         if found is not None:
             return found
@@ -280,8 +285,8 @@ class Search:
         names = sorted(sequent.goal.term.vars)
         if len(names) != 1:
             return None
-        lo, hi = context(sequent.hypotheses).box.get(names[0], (None, None))
-        if lo is None or not lo.is_finite() or hi.is_finite():
+        lo, hi = context(sequent.hypotheses).box.get(names[0], EVERYTHING)
+        if not lo.is_finite() or hi.is_finite():
             return None
         for end in (2, 4, 8):
             item = var(names[0]) - end

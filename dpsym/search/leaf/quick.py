@@ -1,4 +1,4 @@
-"""Proofs of easy goals in a few milliseconds, without numpy: signs, cases, exact linear programs."""
+"""Proofs of easy goals in a few milliseconds, without numpy: signs, cases, small exact programs."""
 
 from __future__ import annotations
 
