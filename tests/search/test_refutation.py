@@ -276,3 +276,14 @@ def test_a_moment_that_exhausts_its_bound(largest: bool) -> None:
         else:
             with pytest.raises(Refusal, match="a stage's guarantee"):
                 refute(statement, {}, witness)
+
+
+def test_a_later_stage_that_must_depend_on_the_outcome() -> None:
+    """No product of two such pairs goes beyond delta = 0.0327 here."""
+    stages = [[g("RenyiDP", num(2), num(fmpq(1, 4)))], [g("RenyiDP", num(4), num(fmpq(1, 2)))]]
+    found = refuted(claim(stages, g("ApproxDP", num(fmpq(3, 2)), num(fmpq(336, 10_000)))))
+    for depth, table in distributions(found.witness, 2):
+        alpha, bound = (2, mpf("0.25")) if depth == 0 else (4, mpf("0.5"))
+        assert both(renyi(mpf(alpha)), table) <= bound
+    assert both(hockey_stick(mpf("1.5")), pairs(found)) > mpf("0.0336")
+    assert "stage 2 after outcome 2" in describe(found)

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import itertools
+import math
 
 from flint import fmpq
 
 from dpsym.kernel.refusal import Refusal
 from dpsym.kernel.statements import Statement
-from dpsym.kernel.witness import Atom, Refutation, refute
+from dpsym.kernel.witness import MAX_ATOMS, Atom, Refutation, refute
 from dpsym.search.leaf.budget import Budget
-from dpsym.search.refutation import products, ranges
+from dpsym.search.refutation import adaptive, products, ranges
 from dpsym.search.refutation.points import points
 from dpsym.search.refutation.problem import Goal, Problem, problem
 from dpsym.search.refutation.rounding import mixed, readable, simplified, tree
@@ -47,8 +48,26 @@ def at_point(statement: Statement, values: dict[str, fmpq], budget: Budget) -> R
                                 found = confirm(statement, here, goal, draft)
                                 if found is not None:
                                     return found
+        if adaptive.worthwhile(statement):
+            for goal in here.goals:
+                found = adaptively(statement, here, goal, budget)
+                if found is not None:
+                    return found
         if not here.grid:
             break
+    return None
+
+
+def adaptively(
+    statement: Statement, here: Problem, goal: Goal, budget: Budget
+) -> Refutation | None:
+    """A witness in which later stages depend on the earlier outcomes."""
+    plan = adaptive.plan(here, goal, budget)
+    if plan is not None:
+        for witness in itertools.islice(adaptive.witnesses(plan, budget), _CHECKS):
+            found = accepted(statement, here, goal.order, witness)
+            if found is not None:
+                return found
     return None
 
 
@@ -65,6 +84,8 @@ def confirm(
     )
     for candidates in ways:
         for stages in itertools.islice(candidates, _CHECKS):
+            if math.prod(len(masses) for masses in stages) > MAX_ATOMS:
+                continue
             found = accepted(statement, here, goal.order, tree(stages))
             if found is not None:
                 return found

@@ -28,19 +28,20 @@ def refute_statement(statement: Statement, budget: Budget | float) -> Refutation
     >>> found.values
     {'e': 1}
     """
+    stages = statement.stages
+    assumed = bool(stages) and all(isinstance(stage, Assumed) for stage in stages)
+    mechanism = stages[0] if len(stages) == 1 else None
+    if assumed:
+        from dpsym.search.refutation.abstract import search
+    elif isinstance(mechanism, Mechanism):
+        from dpsym.search.refutation.outputs import search
+    else:
+        return None
     from dpsym.search.leaf import budget as budgets
 
-    left = budgets.budget(budget)
+    left = budgets.budget(budget)  # counted from here: loading libraries is not searching
     try:
         with left.enforced():
-            if all(isinstance(stage, Assumed) for stage in statement.stages):
-                from dpsym.search.refutation.abstract import search
-
-                return search(statement, left)
-            if len(statement.stages) == 1 and isinstance(statement.stages[0], Mechanism):
-                from dpsym.search.refutation.outputs import search as find_output
-
-                return find_output(statement, statement.stages[0], left)
+            return search(statement, left)
     except budgets.OutOfBudget:
-        pass
-    return None
+        return None

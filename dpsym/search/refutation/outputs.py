@@ -76,8 +76,11 @@ def targets(statement: Statement, mechanism: Mechanism) -> Iterator[Target]:
                 yield Target(i, j, facts, variables, first, second, item.bound)
 
 
-def search(statement: Statement, mechanism: Mechanism, budget: Budget) -> Refutation | None:
+def search(statement: Statement, budget: Budget) -> Refutation | None:
     """A checked witness, or ``None``; raises ``OutOfBudget`` when the time is over."""
+    (mechanism,) = statement.stages
+    if not isinstance(mechanism, Mechanism):
+        return None
     found = list(dict.fromkeys(targets(statement, mechanism)))
     used_as = roles(statement)
     for target in found:

@@ -10,7 +10,8 @@ from dataclasses import dataclass
 import numpy as np
 
 from dpsym.search.leaf.budget import Budget
-from dpsym.search.refutation.problem import Array, Columns, Goal, Pmf, Problem, joint, sorted_once
+from dpsym.search.refutation.curves import Array, Pmf, joint, sorted_once
+from dpsym.search.refutation.problem import Columns, Goal, Problem
 
 _SWEEPS = 5
 _STARTS = 3

@@ -10,8 +10,9 @@ from flint import fmpq
 from numpy.typing import NDArray
 
 from dpsym.kernel.witness import Atom
+from dpsym.search.refutation.curves import Array, Pmf, joint
 from dpsym.search.refutation.exact import dyadic
-from dpsym.search.refutation.problem import Array, Goal, Pmf, Problem, StageAt, joint
+from dpsym.search.refutation.problem import Goal, Problem, StageAt
 from dpsym.search.refutation.products import Draft, gains, value
 
 Whole = NDArray[np.int64]

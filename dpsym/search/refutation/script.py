@@ -105,12 +105,12 @@ def _joint(atoms: tuple[Atom, ...]) -> list[str]:
     level = atoms
     while level:
         stages.append(level)
-        following = {atom.then for atom in level}
+        following = {id(atom.then): atom.then for atom in level}
         if len(following) > 1:
             outcomes = joint(atoms, fmpq(1), fmpq(1), ())
             shown = ", ".join(f"({plain(p)}, {plain(q)})" for _, p, q in outcomes)
             return [f"joint = [{shown}]"]
-        (level,) = following
+        (level,) = following.values()
     lines = ["joint = [(mpf(1), mpf(1))]"]
     if len(set(map(_table, stages))) == 1 and len(stages) > 1:
         lines.append(f"for stage in [{_table(stages[0])}] * {len(stages)}:")
