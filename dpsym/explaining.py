@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from typing import Any
 
+from dpsym.certificates import earlier_results
 from dpsym.goals import goal_text, guarantee_text
 from dpsym.kernel.proofs import Lemma, Proof, step
 from dpsym.kernel.sequents import Sequent
 from dpsym.kernel.statements import Fact, Statement
 from dpsym.kernel.terms import Term
-from dpsym.kernel.theorems import Theorem, earlier_results
+from dpsym.kernel.theorems import Theorem
 from dpsym.printing import show, show_fact
 
 __all__ = ["REASONS", "explain"]

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 
+from dpsym.certificates import earlier_results, write
 from dpsym.goals import goal_text
-from dpsym.kernel.certificate import write
 from dpsym.kernel.proofs import Lemma
-from dpsym.kernel.theorems import Theorem, earlier_results
+from dpsym.kernel.theorems import Theorem
 
 __all__ = ["Result"]
 
@@ -54,6 +54,12 @@ class Result:
                 for node in proof.nodes()
             )
         )
+
+    def explain(self) -> str:
+        """The proof as numbered steps: what is to be shown, and which rule shows it."""
+        from dpsym.explaining import explain
+
+        return explain(self.proved)
 
     def certificate(self) -> str:
         """The whole proof as JSON text, for ``dpsym verify``."""

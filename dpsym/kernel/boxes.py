@@ -22,7 +22,7 @@ from dpsym.kernel.balls import (
     rational,
     times,
 )
-from dpsym.kernel.kinds import Kind, Reader, WholeKind, Writer, read_list, read_rational
+from dpsym.kernel.kinds import Kind, Reader, WholeKind, read_list, read_rational
 from dpsym.kernel.refusal import Refusal
 from dpsym.kernel.rules import Goal, leaf_rule, require
 from dpsym.kernel.sequents import Context, Sequent, context
@@ -69,16 +69,6 @@ class TreeKind(Kind):
     def _fits(self, holds: bool, node: object) -> None:
         if not holds:
             raise self.refuse(node)
-
-    def write(self, value: Any, to: Writer) -> Any:
-        return [
-            str(part)
-            if isinstance(part, fmpq)
-            else self.write(part, to)
-            if isinstance(part, tuple)
-            else part
-            for part in value
-        ]
 
     def read(self, data: Any, source: Reader, depth: int = 0) -> Any:
         if depth > MAX_TREE_DEPTH:

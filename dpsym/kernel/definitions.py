@@ -1,7 +1,7 @@
 """What the guarantees mean, as data.
 
-P and Q are the output distributions, p and q their densities, t = p/q. A guarantee is a list of
-constraints on the ordered pair (P, Q):
+P and Q are the output distributions, p and q their densities, t = p/q. A guarantee is a
+constraint on the ordered pair (P, Q):
 
 * ``Support``: a fact about t that holds almost surely, and which of the rays q = 0 and p = 0 carry
   no mass;
@@ -12,9 +12,9 @@ constraints on the ordered pair (P, Q):
 or a family of members, one for each value of a fresh variable. Two-way guarantees hold for (P, Q)
 and (Q, P).
 
-Sources: pure and approximate DP: Dwork and Roth (2014), Definition 2.4, the latter as a hockey-stick
-divergence by Barthe and Olmedo (2013); Renyi DP: Mironov (2017), Definition 4; zCDP: Bun and Steinke
-(2016), Definition 1.1; bounded range: Durfee and Rogers (2019), Definition 3.1.
+Sources: pure and approximate DP: Dwork and Roth (2014), Definition 2.4, the latter as a
+hockey-stick divergence by Barthe and Olmedo (2013); Renyi DP: Mironov (2017), Definition 4; zCDP:
+Bun and Steinke (2016), Definition 1.1; bounded range: Durfee and Rogers (2019), Definition 3.1.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from typing import Union
 
 from dpsym.kernel import terms as tm
 from dpsym.kernel.canon import Canon
-from dpsym.kernel.refusal import Refusal
+from dpsym.kernel.refusal import Refusal, require
 from dpsym.kernel.statements import RATIO, Fact, Guarantee
 from dpsym.kernel.terms import ONE, ZERO, Term, substitute
 
@@ -52,9 +52,6 @@ class Form:
     def on(self, ray: str) -> Term | None:
         return self.at_p if ray == P_RAY else self.at_q
 
-    def terms(self) -> tuple[Term, ...]:
-        return tuple(item for item in (self.f, self.at_p, self.at_q) if item is not None)
-
 
 @dataclass(frozen=True, slots=True)
 class Support:
@@ -63,11 +60,6 @@ class Support:
     bound: Term
     fact: Fact
     reverse: bool = False
-
-    @property
-    def null(self) -> str:
-        """The ray that carries no mass."""
-        return Q_RAY if self.reverse else P_RAY
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,27 +76,20 @@ class Range:
     length: Term
     reverse: bool = False
 
-    @property
-    def null(self) -> str:
-        return Q_RAY if self.reverse else P_RAY
-
 
 Constraint = Union[Support, Moment, Range]
+Member = tuple[tuple[Fact, ...], Guarantee]
 
 
 @dataclass(frozen=True)
 class Definition:
     """``conditions`` on the arguments without which the notion has no meaning; then either the
-    constraints on (P, Q), or for a family the facts about the fresh variable and the member."""
+    constraint on (P, Q), or for a family the facts about the fresh variable and the member."""
 
     arity: int
-    conditions: Callable[..., tuple[Fact, ...]]
-    forward: Callable[..., tuple[Constraint, ...]] | None = None
-    member: Callable[..., tuple[tuple[Fact, ...], Guarantee]] | None = None
-
-
-def _none(*_: object) -> tuple[Fact, ...]:
-    return ()
+    forward: Callable[..., Constraint] | None = None
+    member: Callable[..., Member] | None = None
+    conditions: Callable[..., tuple[Fact, ...]] = lambda *_: ()
 
 
 def power_form(order: Term) -> Form:
@@ -117,70 +102,69 @@ def hockey_stick(epsilon: Term) -> Form:
     return Form(tm.positive_part(T - tm.exp(epsilon)), ONE, ZERO)
 
 
-def _pure(epsilon: Term) -> tuple[Constraint, ...]:
-    bound = tm.exp(epsilon)
-    return (Support(bound, Fact(bound - T, ">=")),)
+def _pure(epsilon: Term) -> Constraint:
+    return Support(tm.exp(epsilon), Fact(tm.exp(epsilon) - T, ">="))
 
 
-def _approx(epsilon: Term, delta: Term) -> tuple[Constraint, ...]:
-    return (Moment(hockey_stick(epsilon), delta),)
+def _approx(epsilon: Term, delta: Term) -> Constraint:
+    return Moment(hockey_stick(epsilon), delta)
 
 
 def _less_one_times(order: Term, epsilon: Term) -> Term:
     """(order - 1) epsilon, where epsilon may be a sum of quotients by order - 1, which is not 0."""
     if epsilon.op == "add":
         return tm.add(*(_less_one_times(order, part) for part in epsilon.args))
-    factors = epsilon.args if epsilon.op == "mul" else (epsilon,)
-    canon = Canon()
+    factors, canon = (epsilon.args if epsilon.op == "mul" else (epsilon,)), Canon()
     for i, item in enumerate(factors):
-        if item.op == "pow" and item.value == -1:
-            if canon.is_zero(canon(item.args[0] - (order - 1))):
-                return tm.mul(*factors[:i], *factors[i + 1 :])
+        inverse = item.op == "pow" and item.value == -1
+        if inverse and canon.is_zero(canon(item.args[0] - (order - 1))):
+            return tm.mul(*factors[:i], *factors[i + 1 :])
     return (order - 1) * epsilon
 
 
-def _renyi(order: Term, epsilon: Term) -> tuple[Constraint, ...]:
-    return (Moment(power_form(order), tm.exp(_less_one_times(order, epsilon))),)
+def _renyi(order: Term, epsilon: Term) -> Constraint:
+    return Moment(power_form(order), tm.exp(_less_one_times(order, epsilon)))
 
 
-def _renyi_below_one(order: Term, epsilon: Term) -> tuple[Constraint, ...]:
+def _above_one(order: Term, _: Term) -> tuple[Fact, ...]:
+    return (Fact(order - 1, ">"),)
+
+
+def _renyi_below_one(order: Term, epsilon: Term) -> Constraint:
     form = Form(-tm.real_power(T, order), ZERO, ZERO)
-    return (Moment(form, -tm.exp(_less_one_times(order, epsilon))),)
+    return Moment(form, -tm.exp(_less_one_times(order, epsilon)))
 
 
-def _kullback_leibler(epsilon: Term) -> tuple[Constraint, ...]:
-    return (Moment(Form(T * tm.log(T), None, ZERO), epsilon),)
+def _below_one(order: Term, _: Term) -> tuple[Fact, ...]:
+    return Fact(order, ">"), Fact(1 - order, ">")
 
 
-def _probabilistic(epsilon: Term, delta: Term) -> tuple[Constraint, ...]:
-    form = Form(tm.ite(tm.exp(epsilon) - T, ZERO, T), ONE, ZERO)
-    return (Moment(form, delta),)
+def _kullback_leibler(epsilon: Term) -> Constraint:
+    return Moment(Form(T * tm.log(T), None, ZERO), epsilon)
 
 
-def _moment(f: Term, at_p: Term | None, bound: Term) -> tuple[Constraint, ...]:
-    return (Moment(Form(f, at_p, ZERO), bound),)
+def _probabilistic(epsilon: Term, delta: Term) -> Constraint:
+    return Moment(Form(tm.ite(tm.exp(epsilon) - T, ZERO, T), ONE, ZERO), delta)
 
 
-def _bounded_range(length: Term) -> tuple[Constraint, ...]:
-    return (Range(length),)
+def _moment(f: Term, at_p: Term | None, bound: Term) -> Constraint:
+    return Moment(Form(f, at_p, ZERO), bound)
 
 
-def _zcdp_member(order: Term, rho: Term) -> tuple[tuple[Fact, ...], Guarantee]:
+def _zcdp_member(order: Term, rho: Term) -> Member:
     return (Fact(order - 1, ">"),), Guarantee("RenyiDP", (order, rho * order))
 
 
 DEFINITIONS: dict[str, Definition] = {
-    "PureDP": Definition(1, _none, _pure),
-    "ApproxDP": Definition(2, _none, _approx),
-    "RenyiDP": Definition(2, lambda a, _: (Fact(a - 1, ">"),), _renyi),
-    "RenyiDPBelowOne": Definition(
-        2, lambda a, _: (Fact(a, ">"), Fact(1 - a, ">")), _renyi_below_one
-    ),
-    "KLDP": Definition(1, _none, _kullback_leibler),
-    "ZCDP": Definition(1, _none, member=_zcdp_member),
-    "ProbabilisticDP": Definition(2, _none, _probabilistic),
-    "BoundedRange": Definition(1, _none, _bounded_range),
-    "MomentBound": Definition(3, _none, _moment),
+    "PureDP": Definition(1, _pure),
+    "ApproxDP": Definition(2, _approx),
+    "RenyiDP": Definition(2, _renyi, conditions=_above_one),
+    "RenyiDPBelowOne": Definition(2, _renyi_below_one, conditions=_below_one),
+    "KLDP": Definition(1, _kullback_leibler),
+    "ZCDP": Definition(1, member=_zcdp_member),
+    "ProbabilisticDP": Definition(2, _probabilistic),
+    "BoundedRange": Definition(1, Range),
+    "MomentBound": Definition(3, _moment),
 }
 
 
@@ -188,12 +172,11 @@ def definition(guarantee: Guarantee) -> Definition:
     found = DEFINITIONS.get(guarantee.name)
     if found is None:
         raise Refusal("guarantee", "the name of a guarantee", guarantee.name)
-    if len(guarantee.args) != found.arity:
-        raise Refusal("guarantee", f"{guarantee.name} has {found.arity} arguments", guarantee.args)
-    for i, arg in enumerate(guarantee.args):
-        infinite = arg is None and guarantee.name == "MomentBound" and i == 1
-        if not infinite and not isinstance(arg, Term):
-            raise Refusal("guarantee", "arguments that are terms", arg)
+    args, name = guarantee.args, guarantee.name
+    require(len(args) == found.arity, "guarantee", f"{name} has {found.arity} arguments", args)
+    for i, arg in enumerate(args):
+        infinite = arg is None and name == "MomentBound" and i == 1
+        require(infinite or isinstance(arg, Term), "guarantee", "arguments that are terms", arg)
     return found
 
 
@@ -202,7 +185,7 @@ def conditions(guarantee: Guarantee) -> tuple[Fact, ...]:
     return definition(guarantee).conditions(*guarantee.args)
 
 
-def member(guarantee: Guarantee, value: Term) -> tuple[tuple[Fact, ...], Guarantee] | None:
+def member(guarantee: Guarantee, value: Term) -> Member | None:
     """A family's member at a value of its variable, and the facts that the value must satisfy."""
     build = definition(guarantee).member
     if build is None:
@@ -217,10 +200,10 @@ def constraints(guarantee: Guarantee) -> tuple[Constraint, ...]:
     if build is None:
         return ()
     forward = build(*guarantee.args)
-    backward = tuple(_swapped(item) for item in forward)
+    backward = _swapped(forward)
     if guarantee.two_way:
-        return forward + tuple(item for item in backward if item not in forward)
-    return backward if guarantee.reverse else forward
+        return (forward,) if forward == backward else (forward, backward)
+    return (backward,) if guarantee.reverse else (forward,)
 
 
 def _swapped(item: Constraint) -> Constraint:
@@ -232,13 +215,14 @@ def _swapped(item: Constraint) -> Constraint:
     return Range(item.length, reverse=not item.reverse)
 
 
+def null_rays(item: Constraint) -> frozenset[str]:
+    """The rays that carry no mass: those that a support excludes, or where a moment, being finite,
+    would be infinite."""
+    if isinstance(item, Moment):
+        return frozenset(ray for ray in (P_RAY, Q_RAY) if item.form.on(ray) is None)
+    return frozenset([Q_RAY if item.reverse else P_RAY])
+
+
 def live_rays(items: tuple[Constraint, ...]) -> frozenset[str]:
-    """The rays that can carry mass: not those that a support excludes, nor those on which a finite
-    moment is infinite."""
-    live = {P_RAY, Q_RAY}
-    for item in items:
-        if isinstance(item, Moment):
-            live -= {ray for ray in (P_RAY, Q_RAY) if item.form.on(ray) is None}
-        else:
-            live.discard(item.null)
-    return frozenset(live)
+    """The rays that can carry mass."""
+    return frozenset([P_RAY, Q_RAY]).difference(*(null_rays(item) for item in items))

@@ -1,25 +1,28 @@
 """Proofs as trees of rule applications, and what the kernel has proved.
 
 ``Lemma`` and ``Theorem`` are sealed: only ``prove_lemma`` and ``prove`` make them, by checking a
-proof with ``step``. A proof says which rule with which parameters, nothing else; the kernel computes
-what is left to prove.
+proof with ``step``. A proof says which rule with which parameters, nothing else; the kernel
+computes what is left to prove.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, TypeVar
 
 from dpsym.kernel import boxes, rules_algebra, rules_calculus, rules_logic
+from dpsym.kernel.kinds import FACT, FACTS, RecordKind
 from dpsym.kernel.limits import interruptible
 from dpsym.kernel.refusal import Refusal, TooLarge
 from dpsym.kernel.rules import RULES, Goal, step
-from dpsym.kernel.rules_logic import LEMMA, defined
 from dpsym.kernel.sequents import Facts, Sequent
 from dpsym.kernel.statements import Fact
 
+__all__ = ["RULES", "Lemma", "Proof", "check", "prove_lemma", "step", "top_obligations"]
 MAX_STEPS = 500_000
+SEQUENT = RecordKind(Sequent, (FACTS, FACT))
+Made = TypeVar("Made")
 
 _REGISTERED = (boxes, rules_algebra, rules_calculus, rules_logic)  # importing registers the rules
 
@@ -75,43 +78,32 @@ class Lemma(Sealed):
     definedness: tuple[Proof, ...]
 
 
-LEMMA.sealed.append(Lemma)
-
-
-class _Checker:
-    """Checks proofs; each pair of a goal and a proof once; the number of steps is bounded."""
-
-    def __init__(self) -> None:
-        self.done: set[tuple[Goal, int]] = set()
-
-    def check(self, goal: Goal, proof: Proof) -> None:
-        todo: list[tuple[Goal, Proof]] = [(goal, proof)]
-        while todo:
-            goal, proof = todo.pop()
-            if (goal, id(proof)) in self.done:
-                continue
-            self.done.add((goal, id(proof)))
-            if len(self.done) > MAX_STEPS:
-                raise TooLarge("proof", f"at most {MAX_STEPS} steps")
-            premises = step(goal, proof.rule, proof.parameters)
-            if len(premises) != len(proof.premises):
-                count = len(proof.premises)
-                raise Refusal(proof.rule, f"proofs of {len(premises)} premises", count, goal)
-            todo.extend(zip(premises, proof.premises, strict=True))
+rules_logic.LEMMA.sealed.append(Lemma)
 
 
 def check(goal: Goal, proof: Proof) -> None:
-    """Check one proof of one goal, uninterrupted; raises ``Refusal``."""
+    """Check one proof of one goal, uninterrupted; raises ``Refusal``.
+
+    Each pair of a goal and a proof is checked once; the number of steps is bounded.
+    """
+    done: set[tuple[Goal, int]] = set()
+    todo = [(goal, proof)]
     with interruptible(None):
-        try:
-            _Checker().check(goal, proof)
-        except RecursionError:
-            raise TooLarge("proof", "terms and proofs that Python's stack can hold") from None
-
-
-def top_obligations(hypotheses: Facts, fact: Fact) -> list[Sequent]:
-    """What makes a sequent that comes from outside defined, in order."""
-    return list(dict.fromkeys(defined(hypotheses, fact.term)))
+        while todo:
+            goal, proof = todo.pop()
+            if (goal, id(proof)) in done:
+                continue
+            done.add((goal, id(proof)))
+            if len(done) > MAX_STEPS:
+                raise TooLarge("proof", f"at most {MAX_STEPS} steps")
+            try:
+                premises = step(goal, proof.rule, proof.parameters)
+            except RecursionError:
+                raise TooLarge("proof", "terms that Python's stack can hold") from None
+            if len(premises) != len(proof.premises):
+                given = len(proof.premises)
+                raise Refusal(proof.rule, f"proofs of {len(premises)} premises", given, goal)
+            todo.extend(zip(premises, proof.premises, strict=True))
 
 
 def check_all(goals: Sequence[Goal], proofs: tuple[Proof, ...]) -> None:
@@ -122,29 +114,22 @@ def check_all(goals: Sequence[Goal], proofs: tuple[Proof, ...]) -> None:
         check(goal, proof)
 
 
+def top_obligations(hypotheses: Facts, fact: Fact) -> list[Sequent]:
+    """What makes a sequent that comes from outside defined, in order."""
+    return list(dict.fromkeys(rules_logic.defined(hypotheses, fact.term)))
+
+
 def prove_lemma(sequent: Sequent, proof: Proof, definedness: tuple[Proof, ...] = ()) -> Lemma:
     """Check a proof of the sequent, and proofs that it is defined, one per top obligation."""
+    SEQUENT.check(sequent)
     check_all(top_obligations(sequent.hypotheses, sequent.goal), definedness)
     check(sequent, proof)
-    made: Lemma = seal(Lemma, sequent=sequent, proof=proof, definedness=definedness)
-    return made
+    return seal(Lemma, sequent=sequent, proof=proof, definedness=definedness)
 
 
-def seal(kind: type, **values: object) -> Any:
+def seal(kind: type[Made], **values: object) -> Made:
     """For this module and ``theorems`` alone, after a check."""
     made = object.__new__(kind)
     for name, value in values.items():
         object.__setattr__(made, name, value)
     return made
-
-
-__all__ = [
-    "RULES",
-    "Lemma",
-    "Proof",
-    "check",
-    "check_all",
-    "prove_lemma",
-    "step",
-    "top_obligations",
-]

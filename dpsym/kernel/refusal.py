@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from typing import TypeVar
+
+Wanted = TypeVar("Wanted")
+
 
 class Refusal(Exception):
     """A step, a term or a certificate that the kernel does not accept.
@@ -20,6 +24,19 @@ class Refusal(Exception):
 
 class TooLarge(Refusal):
     """A size limit was reached: nothing is known about the claim."""
+
+
+def require(holds: bool, rule: str, condition: str, *values: object) -> None:
+    """Refuse unless the condition holds."""
+    if not holds:
+        raise Refusal(rule, condition, *values)
+
+
+def expect(kind: type[Wanted], value: object, rule: str, condition: str) -> Wanted:
+    """The value; refuse unless it is an instance of the class."""
+    if not isinstance(value, kind):
+        raise Refusal(rule, condition, value)
+    return value
 
 
 def _clip(text: str) -> str:

@@ -13,10 +13,12 @@ from typing import Any
 
 from dpsym.kernel.kinds import Kind
 from dpsym.kernel.refusal import Refusal
+from dpsym.kernel.refusal import require as require
 from dpsym.kernel.sequents import Sequent
 from dpsym.kernel.statements import Statement
 
 Goal = Sequent | Statement
+Apply = Callable[..., list[Goal]]
 ORDER = (">=", ">")
 
 
@@ -26,7 +28,7 @@ class Rule:
     kinds: Mapping[str, Kind]
     goal: type
     relations: tuple[str, ...]
-    apply: Callable[..., list[Goal]]
+    apply: Apply
 
     @property
     def text(self) -> str:
@@ -36,24 +38,20 @@ class Rule:
 RULES: dict[str, Rule] = {}
 
 
-def leaf_rule(
-    *relations: str, **kinds: Kind
-) -> Callable[[Callable[..., list[Goal]]], Callable[..., list[Goal]]]:
+def leaf_rule(*relations: str, **kinds: Kind) -> Callable[[Apply], Apply]:
     """Register a rule for sequents whose goal has one of these relations (default >= and >)."""
     return _register(Sequent, relations or ORDER, kinds)
 
 
-def privacy_rule(
-    **kinds: Kind,
-) -> Callable[[Callable[..., list[Goal]]], Callable[..., list[Goal]]]:
+def privacy_rule(**kinds: Kind) -> Callable[[Apply], Apply]:
     """Register a rule for statements."""
     return _register(Statement, (), kinds)
 
 
 def _register(
     goal: type, relations: tuple[str, ...], kinds: Mapping[str, Kind]
-) -> Callable[[Callable[..., list[Goal]]], Callable[..., list[Goal]]]:
-    def add(apply: Callable[..., list[Goal]]) -> Callable[..., list[Goal]]:
+) -> Callable[[Apply], Apply]:
+    def add(apply: Apply) -> Apply:
         name = apply.__name__.rstrip("_")
         RULES[name] = Rule(name, dict(kinds), goal, relations, apply)
         return apply
@@ -78,12 +76,6 @@ def step(goal: Goal, name: str, parameters: Mapping[str, Any]) -> list[Goal]:
         except Refusal as refusal:
             raise Refusal(f"{name}.{key}", refusal.condition, *refusal.values) from refusal
     return rule.apply(goal, **parameters)
-
-
-def require(holds: bool, rule: str, condition: str, *values: object) -> None:
-    """Refuse unless the side condition holds."""
-    if not holds:
-        raise Refusal(rule, condition, *values)
 
 
 def keep(premises: list[Sequent]) -> list[Goal]:

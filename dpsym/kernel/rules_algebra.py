@@ -24,7 +24,6 @@ from dpsym.kernel.kinds import (
     Reader,
     RowKind,
     WholeKind,
-    Writer,
     read_list,
 )
 from dpsym.kernel.lemmas import LEMMAS, Instance, instance
@@ -46,11 +45,6 @@ class InstanceKind(Kind):
         if type(value[1]) is not tuple:
             raise self.refuse(value)
         instance(*value)
-
-    def write(self, value: Any, to: Writer) -> Any:
-        kinds = LEMMAS[value[0]].kinds
-        args = [kind.write(arg, to) for kind, arg in zip(kinds, value[1], strict=True)]
-        return [value[0], args]
 
     def read(self, data: Any, source: Reader) -> Any:
         name, args = read_list(data, 2)

@@ -10,66 +10,28 @@ defined and its definition's conditions hold. ``statement_obligations`` lists wh
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from typing import TypeVar
 
 from flint import fmpq
 
+from dpsym.kernel import definitions as df
+from dpsym.kernel import kinds as kd
+from dpsym.kernel import sequents as sq
+from dpsym.kernel import statements as st
 from dpsym.kernel import terms as tm
-from dpsym.kernel.definitions import (
-    P_RAY,
-    Q_RAY,
-    Form,
-    Moment,
-    Range,
-    Support,
-    T,
-    conditions,
-    constraints,
-    definition,
-    live_rays,
-    member,
-)
-from dpsym.kernel.kinds import (
-    GUARANTEE,
-    NAME,
-    TERM,
-    EarlierKind,
-    ListKind,
-    MaybeKind,
-    RowKind,
-    WholeKind,
-)
-from dpsym.kernel.refusal import Refusal
-from dpsym.kernel.rules import Goal, privacy_rule, require
-from dpsym.kernel.sequents import (
-    Facts,
-    Sequent,
-    context,
-    hypothesis_obligations,
-    obligations,
-    opposite,
-    with_facts,
-)
-from dpsym.kernel.statements import (
-    INTEGER,
-    PREFIX,
-    RATIO,
-    REAL,
-    Assumed,
-    Fact,
-    Guarantee,
-    Mechanism,
-    Pair,
-    Processed,
-    Stage,
-    Statement,
-)
-from dpsym.kernel.terms import ONE, ZERO, Term, substitute, subterms
+from dpsym.kernel.definitions import P_RAY, Q_RAY, Form, Moment, Support, T, constraints
+from dpsym.kernel.kinds import NAME, TERM, ListKind, MaybeKind, RecordKind, RowKind
+from dpsym.kernel.refusal import Refusal, expect, require
+from dpsym.kernel.rules import Goal, privacy_rule
+from dpsym.kernel.sequents import Facts, Sequent, context, obligations, with_facts
+from dpsym.kernel.statements import Assumed, Fact, Guarantee, Mechanism, Pair, Processed, Statement
+from dpsym.kernel.terms import ONE, ZERO, Term
 
-S = tm.var(PREFIX)
-INDEX = WholeKind(0, 10_000)
-THEOREM = EarlierKind()
-FORM = RowKind((TERM, MaybeKind(TERM), MaybeKind(TERM)))
-MULTIPLIERS = RowKind((FORM, FORM, ListKind(FORM), MaybeKind(FORM)))
+S = tm.var(st.PREFIX)
+INDEX = kd.WholeKind(0, 10_000)
+THEOREM = kd.EarlierKind()
+FORM = RecordKind(Form, (TERM, MaybeKind(TERM), MaybeKind(TERM)))
+Wanted = TypeVar("Wanted")
 
 
 # -- well-formed statements
@@ -77,11 +39,12 @@ MULTIPLIERS = RowKind((FORM, FORM, ListKind(FORM), MaybeKind(FORM)))
 
 def statement_obligations(statement: Statement) -> list[Sequent]:
     """Refuses a statement that is not well formed; returns what makes it defined."""
+    kd.STATEMENT.check(statement)
     names = _declared(statement.variables)
     _within(names, *(fact.term for fact in statement.facts))
     require(bool(statement.stages), "statement", "at least one stage")
     require(bool(statement.claims), "statement", "at least one claim")
-    out = hypothesis_obligations(statement.facts)
+    out = sq.hypothesis_obligations(statement.facts)
     for stage in statement.stages:
         if isinstance(stage, Mechanism):
             for pair in stage.pairs:
@@ -95,79 +58,91 @@ def statement_obligations(statement: Statement) -> list[Sequent]:
 def _declared(variables: tuple[tuple[str, str], ...]) -> frozenset[str]:
     names = frozenset(name for name, _ in variables)
     require(len(names) == len(variables), "statement", "variables declared once", variables)
-    for name, kind in variables:
-        require(kind in (REAL, INTEGER), "statement", "real or integer variables", kind)
+    for name in names:
         require("$" not in name, "statement", "names without $", name)
     return names
 
 
 def _within(names: frozenset[str], *items: Term) -> None:
     for item in items:
-        require(
-            item.vars <= names, "statement", "declared variables only", sorted(item.vars - names)
-        )
+        unknown = sorted(item.vars - names)
+        require(not unknown, "statement", "declared variables only", unknown)
 
 
 def guarantee_obligations(statement: Statement, *guarantees: Guarantee) -> list[Sequent]:
     """What makes the arguments defined and the definitions' conditions hold."""
-    names = _declared(statement.variables)
+    names, known = _declared(statement.variables), context(statement.facts)
     out: list[Sequent] = []
     for guarantee in guarantees:
-        definition(guarantee)
+        df.definition(guarantee)
         for i, arg in enumerate(guarantee.args):
-            if arg is None:
-                continue
-            function = guarantee.name == "MomentBound" and i == 0
-            _within(names | {RATIO} if function else names, arg)
-            given = with_facts(statement.facts, Fact(T, ">")) if function else statement.facts
-            out += obligations(given, arg)
-        known = context(statement.facts)
-        out += [Sequent(statement.facts, f) for f in conditions(guarantee) if not known.evident(f)]
+            function = guarantee.name == "MomentBound" and i == 0  # a term in $t > 0 too
+            if arg is not None:
+                _within(names | {st.RATIO} if function else names, arg)
+                given = with_facts(statement.facts, *([Fact(T, ">")] if function else []))
+                out += obligations(given, arg)
+        needed = (fact for fact in df.conditions(guarantee) if not known.evident(fact))
+        out += [Sequent(statement.facts, fact) for fact in needed]
     return out
 
 
 def _pair_obligations(statement: Statement, names: frozenset[str], pair: Pair) -> list[Sequent]:
     inner = _declared(pair.variables)
     require(not inner & names, "statement", "fresh names for a pair's variables", sorted(inner))
+    names |= inner
     given = statement.facts + pair.facts
-    _within(names | inner, *(fact.term for fact in pair.facts))
-    out = hypothesis_obligations(given)
+    _within(names, *(fact.term for fact in pair.facts))
+    out = sq.hypothesis_obligations(given)
     for region in pair.regions:
-        known = names | inner
-        if region.output is not None:
-            require(
-                region.output not in known and "$" not in region.output,
-                "statement",
-                "a fresh name for the output",
-                region.output,
-            )
-            require(region.weight is None, "statement", "no weight for a density", region.weight)
-            known |= {region.output}
+        output, weight, known = region.output, region.weight, names
+        if output is not None:
+            fresh = output not in names and "$" not in output
+            require(fresh, "statement", "a fresh name for the output", output)
+            require(weight is None, "statement", "no weight for a density", weight)
+            known = names | {output}
+        if weight is not None:
+            _within(names, weight)
+            out += obligations(given, weight)
         _within(known, region.p, region.q, *(fact.term for fact in region.facts))
-        if region.weight is not None:
-            _within(names | inner, region.weight)
-            out += obligations(given, region.weight)
-        out += hypothesis_obligations(given + region.facts)
+        out += sq.hypothesis_obligations(given + region.facts)
         out += obligations(given + region.facts, region.p, region.q)
     return out
 
 
-def _only_claim(statement: Statement, rule: str) -> Guarantee:
-    require(len(statement.claims) == 1, rule, "a statement with one claim", len(statement.claims))
-    return statement.claims[0]
+# -- the parts of a goal
 
 
-def _one_direction(statement: Statement, rule: str) -> Guarantee:
-    claim = _only_claim(statement, rule)
+def _only_claim(goal: Statement, rule: str) -> Guarantee:
+    require(len(goal.claims) == 1, rule, "a statement with one claim", len(goal.claims))
+    df.definition(goal.claims[0])
+    return goal.claims[0]
+
+
+def _claimed(goal: Statement, rule: str, kind: type[Wanted], what: str) -> Wanted:
+    """The constraint that the only claim is, in one direction."""
+    claim = _only_claim(goal, rule)
     require(not claim.two_way, rule, "a claim in one direction", claim)
-    return claim
+    found = constraints(claim)
+    return expect(kind, found[0] if found else claim, rule, what)
 
 
 def assumed(statement: Statement, rule: str) -> tuple[Assumed, ...]:
     """The stages, all of which are assumed guarantees."""
-    for stage in statement.stages:
-        require(isinstance(stage, Assumed), rule, "stages that are guarantees", stage)
-    return tuple(stage for stage in statement.stages if isinstance(stage, Assumed))
+    what = "stages that are guarantees"
+    return tuple(expect(Assumed, stage, rule, what) for stage in statement.stages)
+
+
+def _with_variable(
+    goal: Statement, rule: str, name: str, facts: Facts, claim: Guarantee
+) -> Statement:
+    """The goal with one more real variable, which occurs nowhere in it, and another claim."""
+    names = set(_declared(goal.variables))
+    for stage in goal.stages:
+        for pair in stage.pairs if isinstance(stage, Mechanism) else ():
+            names |= {*dict(pair.variables), *(r.output for r in pair.regions if r.output)}
+    require(name not in names and "$" not in name, rule, "a new variable", name)
+    variables = (*goal.variables, (name, st.REAL))
+    return Statement(variables, with_facts(goal.facts, *facts), goal.stages, (claim,))
 
 
 # -- structure
@@ -211,10 +186,8 @@ def directions(goal: Statement) -> list[Goal]:
     """
     claim = _only_claim(goal, "directions")
     require(claim.two_way, "directions", "a two-way claim", claim)
-    return [
-        replace(goal, claims=(replace(claim, two_way=False, reverse=reverse),))
-        for reverse in (False, True)
-    ]
+    both = (replace(claim, two_way=False, reverse=reverse) for reverse in (False, True))
+    return [replace(goal, claims=(one,)) for one in both]
 
 
 @privacy_rule(item=TERM)
@@ -226,10 +199,9 @@ def divide(goal: Statement, item: Term) -> list[Goal]:
     Fails when e mentions an undeclared variable.
     """
     _within(_declared(goal.variables), item)
-    fact = Fact(item, ">=")
-    out: list[Goal] = list(obligations(goal.facts, item))
-    out += [replace(goal, facts=with_facts(goal.facts, f)) for f in (fact, opposite(fact))]
-    return out
+    cases = (Fact(item, ">="), Fact(-item, ">"))
+    parts = [replace(goal, facts=with_facts(goal.facts, fact)) for fact in cases]
+    return [*obligations(goal.facts, item), *parts]
 
 
 @privacy_rule()
@@ -243,7 +215,7 @@ def absurd(goal: Statement) -> list[Goal]:
     return [Sequent(goal.facts, Fact(tm.MINUS_ONE, ">="))]
 
 
-@privacy_rule(name=NAME, bound=WholeKind(-(10**9), 10**9))
+@privacy_rule(name=NAME, bound=kd.WholeKind(-(10**9), 10**9))
 def integers(goal: Statement, name: str, bound: int) -> list[Goal]:
     """F |- n - c > 0   F, n - (c + 1) >= 0, S => claim
     ------------------------------------------------ n an integer variable, c a whole number
@@ -251,12 +223,9 @@ def integers(goal: Statement, name: str, bound: int) -> list[Goal]:
 
     Fails when n is not declared an integer.
     """
-    require((name, INTEGER) in goal.variables, "integers", "an integer variable", name)
-    stronger = Fact(tm.var(name) - (bound + 1), ">=")
-    return [
-        Sequent(goal.facts, Fact(tm.var(name) - bound, ">")),
-        replace(goal, facts=with_facts(goal.facts, stronger)),
-    ]
+    require((name, st.INTEGER) in goal.variables, "integers", "an integer variable", name)
+    above, stronger = Fact(tm.var(name) - bound, ">"), Fact(tm.var(name) - (bound + 1), ">=")
+    return [Sequent(goal.facts, above), replace(goal, facts=with_facts(goal.facts, stronger))]
 
 
 @privacy_rule(name=NAME)
@@ -268,27 +237,10 @@ def every(goal: Statement, name: str) -> list[Goal]:
     Fails when the claim is not a family or x is not new.
     """
     claim = _only_claim(goal, "every")
-    found = member(claim, tm.var(name))
+    found = df.member(claim, tm.var(name))
     if found is None:
         raise Refusal("every", "a claim that is a family", claim)
-    return [_with_variable(goal, "every", name, found[0], found[1])]
-
-
-def _with_variable(
-    goal: Statement, rule: str, name: str, facts: Facts, claim: Guarantee
-) -> Statement:
-    """The goal with one more real variable, which occurs nowhere in it, and another claim."""
-    inner = {
-        used
-        for stage in goal.stages
-        if isinstance(stage, Mechanism)
-        for pair in stage.pairs
-        for used in (*dict(pair.variables), *(region.output for region in pair.regions))
-    }
-    new = name not in _declared(goal.variables) | inner and "$" not in name
-    require(new, rule, "a new variable", name)
-    variables = (*goal.variables, (name, REAL))
-    return Statement(variables, with_facts(goal.facts, *facts), goal.stages, (claim,))
+    return [_with_variable(goal, "every", name, *found)]
 
 
 @privacy_rule(stage=INDEX, guarantee=INDEX, value=TERM)
@@ -304,16 +256,16 @@ def specialise(goal: Statement, stage: int, guarantee: int, value: Term) -> list
     given = stages[stage].guarantees
     require(guarantee < len(given), "specialise", "the index of a guarantee", guarantee)
     _within(_declared(goal.variables), value)
-    found = member(given[guarantee], value)
+    found = df.member(given[guarantee], value)
     if found is None:
         raise Refusal("specialise", "a guarantee that is a family", given[guarantee])
-    more = Assumed((*given, found[1]))
-    out: list[Goal] = list(obligations(goal.facts, value))
-    out += [Sequent(goal.facts, fact) for fact in found[0]]
-    return [*out, replace(goal, stages=(*stages[:stage], more, *stages[stage + 1 :]))]
+    facts, one = found
+    more = replace(goal, stages=(*stages[:stage], Assumed((*given, one)), *stages[stage + 1 :]))
+    shown = [Sequent(goal.facts, fact) for fact in facts]
+    return [*obligations(goal.facts, value), *shown, more]
 
 
-@privacy_rule(first=INDEX, last=INDEX, guarantees=ListKind(GUARANTEE))
+@privacy_rule(first=INDEX, last=INDEX, guarantees=kd.GUARANTEES)
 def cut(goal: Statement, first: int, last: int, guarantees: tuple[Guarantee, ...]) -> list[Goal]:
     """D(G | F)   F, S_i..S_j => G   F, S_1..S_(i-1), G, S_(j+1)..S_n => claim
     -----------------------------------------------------------------------
@@ -323,12 +275,11 @@ def cut(goal: Statement, first: int, last: int, guarantees: tuple[Guarantee, ...
     """
     require(first <= last < len(goal.stages), "cut", "a range of stages", first, last)
     require(bool(guarantees), "cut", "at least one guarantee", guarantees)
-    inner = goal.stages[first : last + 1]
-    middle: Stage = Assumed(guarantees)
+    stages = (*goal.stages[:first], Assumed(guarantees), *goal.stages[last + 1 :])
     return [
         *guarantee_obligations(goal, *guarantees),
-        replace(goal, stages=inner, claims=guarantees),
-        replace(goal, stages=(*goal.stages[:first], middle, *goal.stages[last + 1 :])),
+        replace(goal, stages=goal.stages[first : last + 1], claims=guarantees),
+        replace(goal, stages=stages),
     ]
 
 
@@ -342,55 +293,42 @@ def use(goal: Statement, theorem: object, mapping: tuple[tuple[str, Term], ...])
     is not an integer variable or number.
     """
     known: Statement = theorem.statement  # type: ignore[attr-defined]
-    names = dict(mapping)
-    own = dict(goal.variables)
-    kinds = dict(known.variables)
+    names, own, kinds = dict(mapping), dict(goal.variables), dict(known.variables)
     require(set(names) == set(kinds), "use", "a term for each variable", sorted(names))
-    _within(frozenset(own), *names.values())
+    _within(_declared(goal.variables), *names.values())
     for name, value in names.items():
         whole = isinstance(value.value, fmpq) and value.value.q == 1
-        whole = whole or (value.op == "var" and own.get(str(value.value)) == INTEGER)
-        require(kinds[name] == REAL or whole, "use", "an integer for an integer", value)
+        whole = whole or (value.op == "var" and own[value.value] == st.INTEGER)
+        require(kinds[name] == st.REAL or whole, "use", "an integer for an integer", value)
     require(len(known.stages) == len(goal.stages), "use", "as many stages", len(known.stages))
-    same = _Same(goal.facts)
-    for needed, given in zip(known.stages, goal.stages, strict=True):
-        if not (isinstance(needed, Assumed) and isinstance(given, Assumed)):
-            raise Refusal("use", "stages that are guarantees", given)
-        for guarantee in needed.guarantees:
-            wanted = guarantee.substitute(names)
-            have = any(same.implies(other, wanted) for other in given.guarantees)
+    for needed, given in zip(assumed(known, "use"), assumed(goal, "use"), strict=True):
+        for wanted in (guarantee.substitute(names) for guarantee in needed.guarantees):
+            have = any(_implies(goal.facts, other, wanted) for other in given.guarantees)
             require(have, "use", "a stage with the guarantee", wanted)
+    proved = [claim.substitute(names) for claim in known.claims]
     for claim in goal.claims:
-        have = any(same.implies(other.substitute(names), claim) for other in known.claims)
+        have = any(_implies(goal.facts, other, claim) for other in proved)
         require(have, "use", "the claim of the theorem", claim)
-    out: list[Goal] = list(obligations(goal.facts, *names.values()))
-    for fact in known.facts:
-        needed_fact = fact.substitute(names)
-        if not context(goal.facts).evident(needed_fact):
-            out.append(Sequent(goal.facts, needed_fact))
-    return out
+    facts = (fact.substitute(names) for fact in known.facts)
+    shown = [Sequent(goal.facts, f) for f in facts if not context(goal.facts).evident(f)]
+    return [*obligations(goal.facts, *names.values()), *shown]
 
 
-@dataclass(frozen=True)
-class _Same:
-    facts: Facts
+def _implies(facts: Facts, given: Guarantee, wanted: Guarantee) -> bool:
+    """Whether the guarantees are the same, or the given one has one direction more."""
+    if given.name != wanted.name or len(given.args) != len(wanted.args):
+        return False
+    if not given.two_way and (wanted.two_way or given.reverse != wanted.reverse):
+        return False
+    return all(_equal(facts, a, b) for a, b in zip(given.args, wanted.args, strict=True))
 
-    def implies(self, given: Guarantee, wanted: Guarantee) -> bool:
-        """Whether the guarantees are the same, or the given one has one direction more."""
-        if given.name != wanted.name or len(given.args) != len(wanted.args):
-            return False
-        if not given.two_way and (wanted.two_way or given.reverse != wanted.reverse):
-            return False
-        return all(self.equal(a, b) for a, b in zip(given.args, wanted.args, strict=True))
 
-    def equal(self, first: Term | None, second: Term | None) -> bool:
-        if first is None or second is None or first is second:
-            return first is second
-        given = self.facts
-        if RATIO in first.vars | second.vars:
-            given = with_facts(given, Fact(T, ">"))
-        canon = context(given).canon
-        return canon.is_zero(canon(first - second))
+def _equal(facts: Facts, first: Term | None, second: Term | None) -> bool:
+    if first is None or second is None or first is second:
+        return first is second
+    ratio = st.RATIO in first.vars | second.vars
+    canon = context(with_facts(facts, Fact(T, ">")) if ratio else facts).canon
+    return canon.is_zero(canon(first - second))
 
 
 # -- the calculus
@@ -408,13 +346,10 @@ class StageData:
 
 def stage_data(stage: Assumed) -> StageData:
     """Both directions of every guarantee, built in one place."""
-    found = tuple(
-        dict.fromkeys(item for guarantee in stage.guarantees for item in constraints(guarantee))
-    )
+    found = tuple(dict.fromkeys(item for g in stage.guarantees for item in constraints(g)))
     supports = tuple(item for item in found if isinstance(item, Support))
     moments = tuple(item for item in found if isinstance(item, Moment))
-    facts = tuple(item.fact for item in supports)
-    return StageData(facts, supports, moments, live_rays(found))
+    return StageData(tuple(s.fact for s in supports), supports, moments, df.live_rays(found))
 
 
 @privacy_rule(bounds=ListKind(TERM))
@@ -425,10 +360,7 @@ def support(goal: Statement, bounds: tuple[Term, ...]) -> list[Goal]:
 
     Fails when the ray on which the ratio is infinite may carry mass at some stage.
     """
-    claim = _one_direction(goal, "support")
-    (found,) = constraints(claim) or (None,)
-    if not isinstance(found, Support):
-        raise Refusal("support", "a claim about the support", claim)
+    found = _claimed(goal, "support", Support, "a claim about the support")
     stages = assumed(goal, "support")
     require(len(bounds) == len(stages), "support", "a bound for each stage", len(bounds))
     _within(_declared(goal.variables), *bounds)
@@ -436,18 +368,30 @@ def support(goal: Statement, bounds: tuple[Term, ...]) -> list[Goal]:
     out: list[Goal] = list(obligations(goal.facts, *bounds))
     for stage, bound in zip(stages, bounds, strict=True):
         data = stage_data(stage)
-        require(found.null not in data.live, "support", "no mass where the loss is infinite", stage)
+        infinite = df.null_rays(found) & data.live
+        require(not infinite, "support", "no mass where the loss is infinite", stage)
         given = with_facts(goal.facts, Fact(T, ">"), *data.facts)
         out.append(Sequent(given, Fact(bound - ratio, ">=")))
-    out.append(Sequent(goal.facts, Fact(found.bound - tm.mul(*bounds), ">=")))
-    return out
+    return [*out, Sequent(goal.facts, Fact(found.bound - tm.mul(*bounds), ">="))]
+
+
+@dataclass(frozen=True, slots=True)
+class Multipliers:
+    """What one stage's inequality is multiplied with, as functions of the earlier stages' (p, q):
+    ``p`` and ``q`` the densities, ``moments`` the stage's moments. ``larger`` bounds the value."""
+
+    p: Form
+    q: Form
+    moments: tuple[Form, ...]
+    larger: Form | None = None
+
+
+MULTIPLIERS = RecordKind(Multipliers, (FORM, FORM, ListKind(FORM), MaybeKind(FORM)))
 
 
 @privacy_rule(multipliers=ListKind(MULTIPLIERS), low=RowKind((TERM, TERM)))
 def tower(
-    goal: Statement,
-    multipliers: tuple[tuple[tuple[Term | None, ...], ...], ...],
-    low: tuple[Term, Term],
+    goal: Statement, multipliers: tuple[Multipliers, ...], low: tuple[Term, Term]
 ) -> list[Goal]:
     """Weak duality, stage by stage from the last, with the earlier outputs held fixed.
 
@@ -462,150 +406,115 @@ def tower(
     stages. With several stages, phi >= A p + B q (``low``) is shown, for Tonelli. Fails when phi or
     a multiplier is infinite on a ray that may carry mass.
     """
-    claim = _one_direction(goal, "tower")
-    (found,) = constraints(claim) or (None,)
-    if not isinstance(found, Moment):
-        raise Refusal("tower", "a claim about one moment", claim)
+    found = _claimed(goal, "tower", Moment, "a claim about one moment")
     stages = [stage_data(stage) for stage in assumed(goal, "tower")]
     require(len(multipliers) == len(stages), "tower", "multipliers for each stage", multipliers)
-    names = _declared(goal.variables)
-    work = _Tower(goal.facts, names)
+    for row, data in zip(multipliers, stages, strict=True):
+        _check_multipliers(_declared(goal.variables), row, data)
+    lives = [stage.live for stage in stages]
+    out: list[Sequent] = []
     if len(stages) > 1:
-        work.lower_bound(found.form, low, frozenset().union(*(s.live for s in stages)))
+        _within(_declared(goal.variables), *low)
+        out += _bounded_below(goal.facts, found.form, low, frozenset().union(*lives))
     phi = found.form
     for k in range(len(stages) - 1, -1, -1):
-        before: frozenset[str] = frozenset().union(*(s.live for s in stages[:k]))
-        phi = work.stage(phi, stages[k], multipliers[k], k > 0, before)
-    work.show(goal.facts, found.bound - phi.at(ONE))
-    return list(dict.fromkeys(work.premises))
+        inside: Facts = (Fact(S, ">"),) if k else ()
+        earlier = _points(S if k else ONE, inside, frozenset().union(*lives[:k]))
+        more, phi = _peeled(goal.facts, phi, stages[k], multipliers[k], earlier)
+        out += more
+    out += _shown(goal.facts, found.bound - phi.at(ONE))
+    return list(dict.fromkeys(out))
 
 
-class _Tower:
-    def __init__(self, facts: Facts, names: frozenset[str]) -> None:
-        self.facts, self.names = facts, names
-        self.premises: list[Sequent] = []
-
-    def show(self, given: Facts, item: Term) -> None:
-        """``item >= 0``, and that it is defined."""
-        self.premises += obligations(given, item)
-        self.premises.append(Sequent(given, Fact(item, ">=")))
-
-    def form(self, parts: tuple[Term | None, ...]) -> Form:
-        if parts[0] is None:
-            raise Refusal("tower", "a function inside", parts)
-        made = Form(parts[0], parts[1], parts[2])
-        _within(self.names | {RATIO}, made.f)
-        _within(self.names, *made.terms()[1:])
-        return made
-
-    def lower_bound(self, phi: Form, low: tuple[Term, Term], live: frozenset[str]) -> None:
-        _within(self.names, *low)
-        self.show(with_facts(self.facts, Fact(T, ">")), phi.f - low[0] * T - low[1])
-        for ray, slope in ((P_RAY, low[0]), (Q_RAY, low[1])):
-            value = phi.on(ray)
-            if ray in live and value is not None:
-                self.show(self.facts, value - slope)
-
-    def stage(
-        self,
-        phi: Form,
-        data: StageData,
-        row: tuple[object, ...],
-        inner: bool,
-        before: frozenset[str],
-    ) -> Form:
-        """Premises of one stage; returns its value as a function of the earlier stages' (p, q)."""
-        first, second, third, larger = row
-        a, b = self.form(first), self.form(second)  # type: ignore[arg-type]
-        weights = [self.form(parts) for parts in third]  # type: ignore[attr-defined]
-        require(len(weights) == len(data.moments), "tower", "a multiplier for each moment", weights)
-        prefix = S if inner else ONE
-        points: list[tuple[str | None, Facts]] = [
-            (None, with_facts(self.facts, Fact(S, ">")) if inner else self.facts)
-        ]
-        points += [(ray, self.facts) for ray in sorted(before)]
-        for ray, given in points:
-            known = [_finite(_value(form, ray, prefix), ray) for form in (a, b, *weights)]
-            for weight in known[2:]:
-                self.show(given, weight)
-            self.interior(phi, data, known, ray, given, prefix)
-            for own in sorted(data.live):
-                self.on_ray(phi, data, known, ray, own, given, prefix)
-        value = Form(
-            tm.add(a.f, b.f, *(w.f * m.bound for w, m in zip(weights, data.moments, strict=True))),
-            *(self.total(a, b, weights, data, ray) for ray in (P_RAY, Q_RAY)),
-        )
-        if larger is None:
-            return value
-        bound = self.form(larger)  # type: ignore[arg-type]
-        for ray, given in points:
-            upper = _value(bound, ray, prefix)
-            if upper is not None:  # else infinite, which is larger
-                self.show(given, upper - _finite(_value(value, ray, prefix), ray))
-        return bound
-
-    def total(
-        self, a: Form, b: Form, weights: list[Form], data: StageData, ray: str
-    ) -> Term | None:
-        parts = [a.on(ray), b.on(ray)]
-        for weight, moment in zip(weights, data.moments, strict=True):
-            value = weight.on(ray)
-            parts.append(None if value is None else value * moment.bound)
-        return None if any(part is None for part in parts) else tm.add(*(p for p in parts if p))
-
-    def interior(
-        self,
-        phi: Form,
-        data: StageData,
-        known: list[Term],
-        ray: str | None,
-        given: Facts,
-        prefix: Term,
-    ) -> None:
-        """Both densities of this stage positive."""
-        if ray is None:
-            value = phi.at(prefix * T)
-        elif ray == P_RAY:
-            value = _finite(phi.at_p, ray) * T
-        else:
-            value = _finite(phi.at_q, ray)
-        bound = tm.add(
-            known[0] * T,
-            known[1],
-            *(w * m.form.f for w, m in zip(known[2:], data.moments, strict=True)),
-        )
-        self.show(with_facts(given, Fact(T, ">"), *data.facts), bound - value)
-
-    def on_ray(
-        self,
-        phi: Form,
-        data: StageData,
-        known: list[Term],
-        ray: str | None,
-        own: str,
-        given: Facts,
-        prefix: Term,
-    ) -> None:
-        """One density of this stage zero: ``own`` is the ray of this stage."""
-        if ray is not None and ray != own:
-            value = ZERO  # p1 p2 = q1 q2 = 0
-        else:
-            scale = prefix if ray is None and own == P_RAY else ONE
-            value = scale * _finite(phi.on(own), own)
-        parts = [known[0] if own == P_RAY else known[1]]
-        for weight, moment in zip(known[2:], data.moments, strict=True):
-            parts.append(weight * _finite(moment.form.on(own), own))
-        self.show(given, tm.add(*parts) - value)
+def _check_multipliers(names: frozenset[str], row: Multipliers, data: StageData) -> None:
+    count = len(row.moments)
+    require(count == len(data.moments), "tower", "a multiplier for each moment", count)
+    for form in (row.p, row.q, *row.moments, *([row.larger] if row.larger else [])):
+        _within(names | {st.RATIO}, form.f)
+        _within(names, *(item for item in (form.at_p, form.at_q) if item is not None))
 
 
-def _value(form: Form, ray: str | None, prefix: Term) -> Term | None:
-    return form.at(prefix) if ray is None else form.on(ray)
+Point = tuple[Term, Term]  # the densities p and q; q is 0 or 1, as all is homogeneous
+_RAYS: dict[str, Point] = {P_RAY: (ONE, ZERO), Q_RAY: (ZERO, ONE)}
 
 
-def _finite(value: Term | None, ray: str | None) -> Term:
-    if value is None:
-        raise Refusal("tower", "a finite value on a ray that may carry mass", ray)
-    return value
+def _points(ratio: Term, inside: Facts, live: frozenset[str]) -> list[tuple[Point, Facts]]:
+    """Where the densities of a pair can be: both positive, or on a ray that may carry mass."""
+    return [((ratio, ONE), inside), *((_RAYS[ray], ()) for ray in sorted(live))]
+
+
+def _value(form: Form, point: Point) -> Term | None:
+    """The form's value, or None for plus infinity."""
+    p, q = point
+    if p is not ZERO and q is not ZERO:
+        return form.at(p)
+    if p is ZERO:
+        return ZERO if q is ZERO else form.at_q
+    return None if form.at_p is None else form.at_p * p
+
+
+def _finite(form: Form, point: Point) -> Term:
+    what = "a finite value on a ray that may carry mass"
+    return expect(Term, _value(form, point), "tower", what)
+
+
+def _times(item: Term, density: Term) -> Term:
+    return ZERO if item is ZERO or density is ZERO else item * density
+
+
+def _shown(given: Facts, item: Term) -> list[Sequent]:
+    """``item >= 0``, and that it is defined."""
+    return [*obligations(given, item), Sequent(given, Fact(item, ">="))]
+
+
+def _bounded_below(facts: Facts, phi: Form, low: Point, live: frozenset[str]) -> list[Sequent]:
+    out: list[Sequent] = []
+    for (p, q), more in _points(T, (Fact(T, ">"),), live):
+        value = _value(phi, (p, q))
+        if value is not None:
+            gap = value - _times(low[0], p) - _times(low[1], q)
+            out += _shown(with_facts(facts, *more), gap)
+    return out
+
+
+def _peeled(
+    facts: Facts, phi: Form, data: StageData, row: Multipliers, earlier: list[tuple[Point, Facts]]
+) -> tuple[list[Sequent], Form]:
+    """Premises of one stage, and its value as a function of the earlier stages' (p, q)."""
+    forms = (row.p, row.q, *row.moments)
+    out: list[Sequent] = []
+    for before, more in earlier:
+        given = with_facts(facts, *more)
+        a, b, *weights = (_finite(form, before) for form in forms)
+        for weight in weights:
+            out += _shown(given, weight)
+        for (p, q), inside in _points(T, (Fact(T, ">"), *data.facts), data.live):
+            pairs = zip(weights, data.moments, strict=True)
+            known = [w * _finite(moment.form, (p, q)) for w, moment in pairs]
+            bound = tm.add(_times(a, p), _times(b, q), *known)
+            joint = _times(before[0], p), _times(before[1], q)
+            out += _shown(with_facts(given, *inside), bound - _finite(phi, joint))
+    value = _combined(forms, (ONE, ONE, *(moment.bound for moment in data.moments)))
+    if row.larger is None:
+        return out, value
+    for before, more in earlier:
+        upper = _value(row.larger, before)
+        if upper is not None:  # else infinite, which is larger
+            out += _shown(with_facts(facts, *more), upper - _finite(value, before))
+    return out, row.larger
+
+
+def _combined(forms: tuple[Form, ...], factors: tuple[Term, ...]) -> Form:
+    """The sum of the forms, each times a constant; infinite where one of them is."""
+
+    def total(parts: list[Term | None]) -> Term | None:
+        known = [part for part in parts if part is not None]
+        if len(known) < len(parts):
+            return None
+        return tm.add(*(part * factor for part, factor in zip(known, factors, strict=True)))
+
+    inside = tm.add(*(form.f * factor for form, factor in zip(forms, factors, strict=True)))
+    return Form(inside, total([form.at_p for form in forms]), total([form.at_q for form in forms]))
 
 
 @privacy_rule(name=NAME, start=TERM, value=TERM)
@@ -618,21 +527,20 @@ def limit(goal: Statement, name: str, start: Term, value: Term) -> list[Goal]:
     of its last argument, and monotone in it. Fails for a term with ite, or when x is not new.
     """
     claim = _only_claim(goal, "limit")
-    names = _declared(goal.variables)
     require(claim.name != "BoundedRange", "limit", "a claim closed under limits", claim)
-    require(not any(item.op == "ite" for item in subterms(value)), "limit", "no ite", value)
+    require(all(item.op != "ite" for item in tm.subterms(value)), "limit", "no ite", value)
+    names = _declared(goal.variables)
     _within(names, start)
     _within(names | {name}, value)
-    x, last = tm.var(name), claim.args[-1]
-    if last is None:
-        raise Refusal("limit", "a claim with a bound", claim)
-    closed = with_facts(goal.facts, Fact(x - start, ">="))
+    beyond = tm.var(name) - start
+    closed = with_facts(goal.facts, Fact(beyond, ">="))
+    last = expect(Term, claim.args[-1], "limit", "a claim with a bound")
     weaker = replace(claim, args=(*claim.args[:-1], value))
     return [
         *obligations(goal.facts, start),
         *obligations(closed, value),
-        Sequent(goal.facts, Fact(last - substitute(value, {name: start}), ">=")),
-        _with_variable(goal, "limit", name, (Fact(x - start, ">"),), weaker),
+        Sequent(goal.facts, Fact(last - tm.substitute(value, {name: start}), ">=")),
+        _with_variable(goal, "limit", name, (Fact(beyond, ">"),), weaker),
     ]
 
 
@@ -642,42 +550,40 @@ def postprocess(goal: Statement, stage: int) -> list[Goal]:
     ------------------------------------------------------------------
     F, S with a post-processing of G => claim
 
-    by Jensen's inequality on the cone p, q >= 0: f is convex between any two points, and adding mass
-    on a ray adds at most its value there. Fails for guarantees that are not closed, and families.
+    by Jensen's inequality on the cone p, q >= 0: f is convex between any two points, and adding
+    mass on a ray adds at most its value there. Supports and ranges are closed. Fails for guarantees
+    that are not, and families.
     """
     require(stage < len(goal.stages), "postprocess", "the index of a stage", stage)
-    found = goal.stages[stage]
-    if not isinstance(found, Processed):
-        raise Refusal("postprocess", "a post-processed stage", found)
-    premises: list[Sequent] = []
+    found = expect(Processed, goal.stages[stage], "postprocess", "a post-processed stage")
+    _declared(goal.variables)  # none of them is one of the calculus's own
+    out: list[Sequent] = []
     for guarantee in found.guarantees:
-        for item in constraints(guarantee) or (None,):
-            if isinstance(item, Moment):
-                premises += _convex(goal.facts, item.form)
-            elif not isinstance(item, (Support, Range)):
-                raise Refusal("postprocess", "a guarantee that is not a family", guarantee)
+        items = constraints(guarantee)
+        require(bool(items), "postprocess", "a guarantee that is not a family", guarantee)
+        for item in items:
+            out += _convex(goal.facts, item.form) if isinstance(item, Moment) else []
     stages = (*goal.stages[:stage], Assumed(found.guarantees), *goal.stages[stage + 1 :])
-    return [*dict.fromkeys(premises), replace(goal, stages=stages)]
+    return [*dict.fromkeys(out), replace(goal, stages=stages)]
 
 
 def _convex(facts: Facts, form: Form) -> list[Sequent]:
     t, u, w = T, S, tm.var("$w")
-    work = _Tower(facts, frozenset())
-    inside = with_facts(facts, Fact(t, ">"), Fact(u, ">"))
-    between = with_facts(inside, Fact(w, ">="), Fact(1 - w, ">="))
+    one = with_facts(facts, Fact(t, ">"))
+    two = with_facts(one, Fact(u, ">"))
     if form.f.kinked:
         mixed = form.at(w * t + (1 - w) * u)
-        work.show(between, w * form.f + (1 - w) * form.at(u) - mixed)
+        between = with_facts(two, Fact(w, ">="), Fact(1 - w, ">="))
+        out = _shown(between, w * form.f + (1 - w) * form.at(u) - mixed)
     else:
-        slope = tm.derivative(form.f, RATIO)
-        work.show(with_facts(facts, Fact(t, ">")), tm.derivative(slope, RATIO))
+        out = _shown(one, tm.derivative(tm.derivative(form.f, st.RATIO), st.RATIO))
     if form.at_p is not None:
-        work.show(inside, form.f + u * form.at_p - form.at(t + u))
+        out += _shown(two, form.f + u * form.at_p - form.at(t + u))
     if form.at_q is not None:
-        work.show(inside, form.f + u * form.at_q - (1 + u) * form.at(t / (1 + u)))
+        out += _shown(two, form.f + u * form.at_q - (1 + u) * form.at(t / (1 + u)))
     if form.at_p is not None and form.at_q is not None:
-        work.show(with_facts(facts, Fact(t, ">")), t * form.at_p + form.at_q - form.f)
-    return work.premises
+        out += _shown(one, t * form.at_p + form.at_q - form.f)
+    return out
 
 
 @privacy_rule()
@@ -688,15 +594,10 @@ def pointwise(goal: Statement) -> list[Goal]:
 
     Fails for other claims and stages.
     """
-    claim = _one_direction(goal, "pointwise")
-    (found,) = constraints(claim) or (None,)
-    if not isinstance(found, Support):
-        raise Refusal("pointwise", "a claim of pure DP", claim)
-    (stage,) = goal.stages if len(goal.stages) == 1 else (None,)
-    if not isinstance(stage, Mechanism):
-        raise Refusal("pointwise", "one explicit mechanism", goal.stages)
-    out: list[Sequent] = []
-    for pair in stage.pairs:
+    found = _claimed(goal, "pointwise", Support, "a claim of pure DP")
+    only = goal.stages[0] if len(goal.stages) == 1 else goal.stages
+    out: list[Goal] = []
+    for pair in expect(Mechanism, only, "pointwise", "one explicit mechanism").pairs:
         for region in pair.regions:
             p, q = (region.q, region.p) if found.reverse else (region.p, region.q)
             given = with_facts(goal.facts, *pair.facts, *region.facts)

@@ -7,30 +7,17 @@ needs ``x > 0``; only whole powers exist by themselves.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from hashlib import blake2b
-from typing import Union
+from typing import Any, Union
 
 from flint import fmpq
 
-from dpsym.kernel.refusal import Refusal, TooLarge
+from dpsym.kernel.refusal import TooLarge, require
 
-ARITY = {
-    "num": 0,
-    "var": 0,
-    "pi": 0,
-    "add": -1,  # any number, at least one
-    "mul": -1,
-    "pow": 1,
-    "exp": 1,
-    "log": 1,
-    "sqrt": 1,
-    "erfc": 1,
-    "abs": 1,
-    "max": 2,
-    "min": 2,
-    "ite": 3,  # ite(c, a, b) is a where c >= 0, else b
-}
+# The number of arguments; -1 is any number, at least one. ite(c, a, b) is a where c >= 0, else b.
+ARITY = {"num": 0, "var": 0, "pi": 0, "add": -1, "mul": -1, "pow": 1, "exp": 1, "log": 1}
+ARITY |= {"sqrt": 1, "erfc": 1, "abs": 1, "max": 2, "min": 2, "ite": 3}
 KINKED = frozenset({"abs", "max", "min", "ite"})
 MAX_DEPTH = 150
 MAX_DIGITS = 4000
@@ -49,7 +36,7 @@ class Term:
 
     op: str
     args: tuple[Term, ...]
-    value: fmpq | str | int | None
+    value: Any  # fits the operation, see _check
     vars: frozenset[str]
     kinked: bool  # contains abs, max, min or ite
     depth: int
@@ -59,12 +46,11 @@ class Term:
     _table: dict[tuple[object, ...], Term] = {}
 
     def __new__(cls, op: str, args: tuple[Term, ...] = (), value: object = None) -> Term:
-        ident = (op, args, value) if op != "num" else (op, str(value))
+        ident = (op, args, str(value) if op == "num" else value)
         found = cls._table.get(ident)
         if found is None:
-            found = object.__new__(cls)
-            _fill(found, op, args, value)
-            cls._table[ident] = found
+            _check(op, args, value)
+            found = cls._table[ident] = _made(object.__new__(cls), op, args, value)
         return found
 
     def __setattr__(self, name: str, value: object) -> None:
@@ -107,45 +93,38 @@ class Term:
         return text(self)
 
 
-def _fill(node: Term, op: str, args: tuple[Term, ...], value: object) -> None:
-    arity = ARITY.get(op)
-    if arity is None:
-        raise Refusal("term", "the operation is one of the grammar's", op)
-    if (len(args) != arity) if arity >= 0 else not args:
-        raise Refusal("term", f"{op} has the right number of arguments", len(args))
-    if not all(isinstance(arg, Term) for arg in args):
-        raise Refusal("term", "arguments are terms", args)
-    if not _value_ok(op, value):
-        raise Refusal("term", f"the value fits {op}", str(value)[:60])
-    depth = 1 + max((arg.depth for arg in args), default=0)
-    if depth > MAX_DEPTH:
+def _check(op: str, args: tuple[Term, ...], value: object) -> None:
+    require(op in ARITY, "term", "the operation is one of the grammar's", op)
+    fits = len(args) == ARITY[op] or (ARITY[op] == -1 and len(args) > 0)
+    require(fits, "term", f"{op} has the right number of arguments", len(args))
+    require(all(isinstance(arg, Term) for arg in args), "term", "arguments are terms", args)
+    if op == "num":
+        fits = isinstance(value, fmpq) and max(abs(value.p), value.q) < 10**MAX_DIGITS
+    elif op == "var":
+        fits = isinstance(value, str) and 0 < len(value) <= 200 and value.isprintable()
+    elif op == "pow":
+        fits = type(value) is int and abs(value) <= MAX_POWER
+    else:
+        fits = value is None
+    require(fits, "term", f"the value fits {op}", str(value)[:60])
+    if any(arg.depth >= MAX_DEPTH for arg in args):
         raise TooLarge("term", f"terms nest at most {MAX_DEPTH} deep")
-    size = min(_SIZE_CAP, 1 + sum(arg.size for arg in args))
-    put = object.__setattr__
-    put(node, "op", op)
-    put(node, "args", args)
-    put(node, "value", value)
-    put(
-        node,
-        "vars",
-        frozenset([value]) if op == "var" else frozenset().union(*(a.vars for a in args)),
-    )
-    put(node, "kinked", op in KINKED or any(arg.kinked for arg in args))
-    put(node, "depth", depth)
-    put(node, "size", size)
+
+
+def _made(node: Term, op: str, args: tuple[Term, ...], value: object) -> Term:
+    def put(**values: object) -> None:
+        for name, content in values.items():
+            object.__setattr__(node, name, content)
+
+    names = [value] if op == "var" else []
+    put(op=op, args=args, value=value, vars=frozenset(names).union(*(arg.vars for arg in args)))
+    put(kinked=op in KINKED or any(arg.kinked for arg in args))
+    put(depth=1 + max((arg.depth for arg in args), default=0))
+    put(size=min(_SIZE_CAP, 1 + sum(arg.size for arg in args)))
     parts = "\0".join((op, str(value), *(arg.key[2] for arg in args)))
     digest = blake2b(parts.encode(), digest_size=20).hexdigest()
-    put(node, "key", (size, text(node) if size <= _READABLE else "", digest))
-
-
-def _value_ok(op: str, value: object) -> bool:
-    if op == "num":
-        return isinstance(value, fmpq) and max(abs(value.p), value.q) < 10**MAX_DIGITS
-    if op == "var":
-        return isinstance(value, str) and 0 < len(value) <= 200 and value.isprintable()
-    if op == "pow":
-        return type(value) is int and abs(value) <= MAX_POWER
-    return value is None
+    put(key=(node.size, text(node) if node.size <= _READABLE else "", digest))
+    return node
 
 
 def num(value: Number) -> Term:
@@ -162,17 +141,14 @@ def term(value: Operand) -> Term:
     """The term itself, or the constant that an int or rational stands for."""
     if isinstance(value, Term):
         return value
-    if isinstance(value, (int, fmpq)) and not isinstance(value, bool):
-        return num(value)
-    raise Refusal("term", "a term, an int or a rational", value)
+    exact = isinstance(value, (int, fmpq)) and not isinstance(value, bool)
+    require(exact, "term", "a term, an int or a rational", value)
+    return num(value)
 
 
-def _flat(op: str, operands: tuple[Operand, ...]) -> tuple[Term, ...]:
-    out: list[Term] = []
-    for operand in operands:
-        item = term(operand)
-        out.extend(item.args if item.op == op else (item,))
-    return tuple(out)
+def _flat(op: str, operands: tuple[Operand, ...]) -> list[Term]:
+    items = (term(operand) for operand in operands)
+    return [part for item in items for part in (item.args if item.op == op else (item,))]
 
 
 def add(*operands: Operand) -> Term:
@@ -204,24 +180,11 @@ def real_power(base: Term, exponent: Operand) -> Term:
     return exp(mul(exponent, log(base)))
 
 
-def exp(arg: Operand) -> Term:
-    return Term("exp", (term(arg),))
+def _unary(op: str) -> Callable[[Operand], Term]:
+    return lambda arg: Term(op, (term(arg),))
 
 
-def log(arg: Operand) -> Term:
-    return Term("log", (term(arg),))
-
-
-def sqrt(arg: Operand) -> Term:
-    return Term("sqrt", (term(arg),))
-
-
-def erfc(arg: Operand) -> Term:
-    return Term("erfc", (term(arg),))
-
-
-def absolute(arg: Operand) -> Term:
-    return Term("abs", (term(arg),))
+exp, log, sqrt, erfc, absolute = map(_unary, ("exp", "log", "sqrt", "erfc", "abs"))
 
 
 def maximum(first: Operand, second: Operand) -> Term:
@@ -248,35 +211,25 @@ def normal_cdf(arg: Operand) -> Term:
 
 def substitute(node: Term, mapping: Mapping[str, Term]) -> Term:
     """Replace variables, all at once."""
-    memo: dict[Term, Term] = {}
     names = frozenset(mapping)
-
-    def walk(item: Term) -> Term:
-        if not (item.vars & names):
-            return item
-        done = memo.get(item)
-        if done is None:
-            if item.op == "var":
-                done = mapping[str(item.value)]
-            else:
-                done = Term(item.op, tuple(walk(arg) for arg in item.args), item.value)
-            memo[item] = done
-        return done
-
-    return walk(node)
+    known = {var(name): mapping[name] for name in node.vars & names}
+    return _rebuilt(node, known, lambda item: not (item.vars & names))
 
 
 def replace(node: Term, old: Term, new: Term) -> Term:
     """Replace every occurrence of the sub-term ``old``."""
-    memo: dict[Term, Term] = {old: new}
+    return _rebuilt(node, {old: new}, lambda item: item.size < old.size)
+
+
+def _rebuilt(node: Term, known: dict[Term, Term], kept: Callable[[Term], bool]) -> Term:
+    """The term with the known sub-terms replaced, from the outside in."""
 
     def walk(item: Term) -> Term:
-        done = memo.get(item)
+        if kept(item):
+            return item
+        done = known.get(item)
         if done is None:
-            done = item
-            if item.args and item.size >= old.size:
-                done = Term(item.op, tuple(walk(arg) for arg in item.args), item.value)
-            memo[item] = done
+            done = known[item] = Term(item.op, tuple(walk(arg) for arg in item.args), item.value)
         return done
 
     return walk(node)
@@ -296,46 +249,36 @@ def subterms(node: Term) -> Iterator[Term]:
     return walk(node)
 
 
+# f'(u) by the term f(u) and u
+_SLOPES: dict[str, Callable[[Term, Term], Term]] = {
+    "pow": lambda item, arg: mul(item.value, power(arg, item.value - 1)),
+    "exp": lambda item, arg: item,
+    "log": lambda item, arg: power(arg, -1),
+    "sqrt": lambda item, arg: mul(fmpq(1, 2), power(item, -1)),
+    "erfc": lambda item, arg: mul(-2, power(sqrt(PI), -1), exp(mul(-1, power(arg, 2)))),
+}
+
+
 def derivative(node: Term, name: str) -> Term:
     """The derivative by the variable ``name``, where the term is defined and has no kinks."""
-    if type(name) is not str:
-        raise Refusal("derivative", "by the name of a variable", name)
-    memo: dict[Term, Term] = {}
+    require(type(name) is str, "derivative", "by the name of a variable", name)
+    memo: dict[Term, Term] = {var(name): ONE}
 
     def walk(item: Term) -> Term:
         if name not in item.vars:
             return ZERO
-        done = memo.get(item)
-        if done is None:
-            done = memo[item] = by_parts(item)
-        return done
+        if item not in memo:
+            memo[item] = by_parts(item.op, item.args, item)
+        return memo[item]
 
-    def by_parts(item: Term) -> Term:
-        op, args = item.op, item.args
-        if op == "var":
-            return ONE
+    def by_parts(op: str, args: tuple[Term, ...], item: Term) -> Term:
         if op == "add":
-            return add(*(walk(arg) for arg in args))
+            return add(*map(walk, args))
         if op == "mul":
-            return add(
-                *(
-                    mul(*args[:i], walk(arg), *args[i + 1 :])
-                    for i, arg in enumerate(args)
-                    if name in arg.vars
-                )
-            )
-        inner = walk(args[0])
-        if op == "pow" and isinstance(item.value, int):
-            return mul(item.value, power(args[0], item.value - 1), inner)
-        if op == "exp":
-            return mul(item, inner)
-        if op == "log":
-            return mul(power(args[0], -1), inner)
-        if op == "sqrt":
-            return mul(fmpq(1, 2), power(item, -1), inner)
-        if op == "erfc":
-            return mul(-2, power(sqrt(PI), -1), exp(mul(-1, power(args[0], 2))), inner)
-        raise Refusal("derivative", "the term has no abs, max, min or ite", op)
+            moving = [i for i, arg in enumerate(args) if name in arg.vars]
+            return add(*(mul(*args[:i], walk(args[i]), *args[i + 1 :]) for i in moving))
+        require(op in _SLOPES, "derivative", "the term has no abs, max, min or ite", op)
+        return mul(_SLOPES[op](item, args[0]), walk(args[0]))
 
     return walk(node)
 
@@ -345,32 +288,29 @@ def text(node: Term) -> str:
     return _text(node, 0, 12)
 
 
+_WRITTEN = {"abs": "Abs", "max": "Max", "min": "Min", "ite": "Ite"}
+
+
 def _text(node: Term, outer: int, room: int) -> str:
-    op, args = node.op, node.args
-    if op in ("num", "var"):
-        shown = str(node.value)
+    """``outer``: 0 nothing around it, 1 a sum, 2 a product, 3 a power."""
+    op = node.op
+    if op in ("num", "var", "pi"):
+        shown = str(node.value) if op != "pi" else op
         return f"({shown})" if op == "num" and outer and ("/" in shown or "-" in shown) else shown
-    if op == "pi":
-        return "pi"
     if not room:
         return "..."
+    inside = {"add": 1, "mul": 2, "pow": 3}.get(op, 0)
+    args = [_text(arg, inside, room - 1) for arg in node.args]
     if op == "add":
-        shown = " + ".join(_text(arg, 1, room - 1) for arg in args).replace(" + -", " - ")
-        return f"({shown})" if outer else shown
-    if op == "mul":
-        if args[0] is MINUS_ONE:
-            shown = "-" + "*".join(_text(arg, 2, room - 1) for arg in args[1:])
-        else:
-            shown = "*".join(_text(arg, 2, room - 1) for arg in args)
-        return f"({shown})" if outer > 1 else shown
-    if op == "pow":
-        sign = f"{node.value}" if int(str(node.value)) > 0 else f"({node.value})"
-        return f"{_text(args[0], 3, room - 1)}**{sign}"
-    name = {"abs": "Abs", "max": "Max", "min": "Min", "ite": "Ite"}.get(op, op)
-    return f"{name}({', '.join(_text(arg, 0, room - 1) for arg in args)})"
+        shown = " + ".join(args).replace(" + -", " - ")
+    elif op == "mul":
+        shown = "-" + "*".join(args[1:]) if node.args[0] is MINUS_ONE else "*".join(args)
+    elif op == "pow":
+        return f"{args[0]}**{node.value}" if node.value > 0 else f"{args[0]}**({node.value})"
+    else:
+        return f"{_WRITTEN.get(op, op)}({', '.join(args)})"
+    return f"({shown})" if outer >= inside else shown
 
 
-ZERO = num(0)
-ONE = num(1)
-MINUS_ONE = num(-1)
-PI = Term("pi")
+ZERO, ONE, MINUS_ONE = num(0), num(1), num(-1)
+PI: Term = Term("pi")

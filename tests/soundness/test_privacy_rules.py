@@ -6,10 +6,11 @@ from dataclasses import replace
 
 import pytest
 
+from dpsym.kernel.definitions import Form
 from dpsym.kernel.proofs import step
 from dpsym.kernel.refusal import Refusal
 from dpsym.kernel.rules import RULES
-from dpsym.kernel.rules_privacy import statement_obligations
+from dpsym.kernel.rules_privacy import Multipliers, statement_obligations
 from dpsym.kernel.statements import (
     Assumed,
     Fact,
@@ -49,11 +50,11 @@ TWO_APPROX = goal(
     (approx(e1, d1),), (approx(e2, d2),), claims=(approx(e1 + e2, d1 + d2, **ONE_WAY),)
 )
 ZCDP = Guarantee("ZCDP", (e1,))
-NULL = (ZERO, ZERO, ZERO)
+NULL = Form(ZERO, ZERO, ZERO)
 
 
 def row(a=NULL, b=NULL, weights=(NULL, NULL), larger=None):
-    return (a, b, weights, larger)
+    return Multipliers(a, b, weights, larger)
 
 
 def theorem():
@@ -161,17 +162,17 @@ REFUSED = {
         ),
         (
             TWO_APPROX,
-            {"multipliers": (row(), row(a=(ONE, None, ZERO))), "low": (ZERO, ZERO)},
+            {"multipliers": (row(), row(a=Form(ONE, None, ZERO))), "low": (ZERO, ZERO)},
             "a finite value",
         ),
         (
             TWO_APPROX,
-            {"multipliers": (row(), row(a=(var("stranger"), ONE, ZERO))), "low": (ZERO, ZERO)},
+            {"multipliers": (row(), row(a=Form(var("stranger"), ONE, ZERO))), "low": (ZERO, ZERO)},
             "declared variables",
         ),
         (
             TWO_APPROX,
-            {"multipliers": (row(), row(a=(var("$s"), ONE, ZERO))), "low": (ZERO, ZERO)},
+            {"multipliers": (row(), row(a=Form(var("$s"), ONE, ZERO))), "low": (ZERO, ZERO)},
             "declared variables",
         ),
         (  # L = oo may happen, and the Renyi moment is infinite there
@@ -287,18 +288,14 @@ def test_no_multipliers_prove_a_false_total():
 
     false = replace(TWO_APPROX, claims=(approx(maximum(e1, e2), d1 + d2, **ONE_WAY),))
     ratio = var("$t")
-    forms = [
-        NULL,
-        (ratio, ONE, ZERO),
-        (ONE, ZERO, ONE),
-        (maximum(ratio - exp(e1), 0), ONE, ZERO),
-    ]
+    hinge = Form(maximum(ratio - exp(e1), 0), ONE, ZERO)
+    forms = [NULL, Form(ratio, ONE, ZERO), Form(ONE, ZERO, ONE), hinge]
     grid = [0.01, 0.5, 1.0, 1.5, 2.0, 3.5, 8.0, 60.0]
     at = {"e1": 0.7, "e2": 0.7, "d1": 0.05, "d2": 0.05, "alpha": 2.0}
     count = 0
     for a, lam, mu in itertools.product(forms, repeat=3):
         later = row(a=a, weights=(lam, mu))
-        first = row(a=(num(1), ZERO, ZERO), weights=((ONE, ZERO, ZERO), NULL))
+        first = row(a=Form(num(1), ZERO, ZERO), weights=(Form(ONE, ZERO, ZERO), NULL))
         try:
             premises = step(false, "tower", {"multipliers": (first, later), "low": (ZERO, ZERO)})
         except Refusal:

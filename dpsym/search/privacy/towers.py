@@ -8,7 +8,7 @@ from typing import Any
 
 from dpsym.kernel.definitions import Form, Moment, constraints
 from dpsym.kernel.refusal import Refusal
-from dpsym.kernel.rules_privacy import StageData, assumed, stage_data
+from dpsym.kernel.rules_privacy import Multipliers, StageData, assumed, stage_data
 from dpsym.kernel.sequents import Facts, context
 from dpsym.kernel.statements import RATIO, Statement
 from dpsym.kernel.terms import ONE, ZERO, Term, derivative, substitute
@@ -49,10 +49,7 @@ def plans(goal: Statement) -> Iterator[dict[str, Any]]:
         seen.append(rows)
         if not _meets(bound, moment.bound, samples):
             continue
-        multipliers = tuple(
-            (_parts(row[0]), _parts(row[1]), tuple(map(_parts, row[2])), larger)
-            for row, larger in rows
-        )
+        multipliers = tuple(Multipliers(*row, larger) for row, larger in rows)
         yield {"multipliers": multipliers, "low": low}
 
 
@@ -60,10 +57,6 @@ def _infinite(form: Form, stages: list[StageData]) -> Iterator[bool]:
     live = frozenset().union(*(stage.live for stage in stages))
     for ray in live:
         yield form.on(ray) is None
-
-
-def _parts(form: Form) -> tuple[Term | None, ...]:
-    return form.f, form.at_p, form.at_q
 
 
 def _low(form: Form, facts: Facts) -> tuple[Term, Term]:
@@ -87,7 +80,7 @@ def _meets(bound: Term, claimed: Term, samples: list[dict[str, float]]) -> bool:
     return True
 
 
-Rows = tuple[tuple[Row, tuple[Term | None, ...] | None], ...]
+Rows = tuple[tuple[Row, Form | None], ...]
 
 
 def _rows(phi: Form, stages: list[StageData], facts: Facts) -> Iterator[tuple[Rows, Term]]:
@@ -105,7 +98,7 @@ def _peeled(
     phi: Form, stages: list[StageData], facts: Facts, peel: Peel
 ) -> tuple[Rows, Term] | None:
     current: Phi = value_of(phi) or phi
-    rows: list[tuple[Row, tuple[Term | None, ...] | None]] = []
+    rows: list[tuple[Row, Form | None]] = []
     for k in range(len(stages) - 1, -1, -1):
         try:
             found = peel(current, stages[k], facts, k > 0)
@@ -117,7 +110,7 @@ def _peeled(
         after = current.form() if isinstance(current, Value) else current
         if k == 0:
             row = _first(row)
-        rows.insert(0, (row, _parts(after) if k > 0 else None))
+        rows.insert(0, (row, after if k > 0 else None))
     after = current.form() if isinstance(current, Value) else current
     return tuple(rows), after.at(ONE)
 
