@@ -379,6 +379,13 @@ def _question(command: Callable[..., int]) -> Callable[..., int]:
             metavar="RELATION",
             help="A condition on the parameters, such as 'delta < 1' (repeatable).",
         ),
+        click.option(
+            "--integer",
+            multiple=True,
+            metavar="NAME",
+            help="A parameter that is an integer; the others are real (repeatable).",
+        ),
+        click.option("--explain", is_flag=True, help="Print the proof as numbered steps."),
     ):
         command = option(command)
     return command
@@ -394,8 +401,10 @@ def check(
     subject: str,
     claim: str,
     where: tuple[str, ...],
+    integer: tuple[str, ...],
     budget: float | None,
     certificate: Path | None,
+    explain: bool,
 ) -> int:
     """Check that SUBJECT has the guarantee CLAIM, for all parameters.
 
@@ -403,18 +412,20 @@ def check(
     Examples:
       dpsym check "compose(PureDP(a), PureDP(b))" "PureDP(a + b)"
       dpsym check "PureDP(e)" "ApproxDP(e, d)" --where "d >= 0"
+      dpsym check "RandomizedResponse(e, k)" "PureDP(e)" --integer k --where "k >= 2"
     """
     import dpsym
     from dpsym.reader import read_relation, read_subject
 
     with _bad_input():
+        symbols = _integers(integer)
         verdict = dpsym.check(
-            read_subject(subject),
-            read_subject(claim),
-            where=[read_relation(text) for text in where],
+            read_subject(subject, symbols),
+            read_subject(claim, symbols),
+            where=[read_relation(text, symbols) for text in where],
             **_limits(budget),
         )
-    return _answer(verdict, certificate)
+    return _answer(verdict, certificate, explain)
 
 
 @cli.command(
@@ -429,8 +440,10 @@ def inequality(
     rhs: str,
     strict: bool,
     where: tuple[str, ...],
+    integer: tuple[str, ...],
     budget: float | None,
     certificate: Path | None,
+    explain: bool,
 ) -> int:
     """Check that LHS <= RHS for all values of the symbols in them.
 
@@ -443,14 +456,15 @@ def inequality(
     from dpsym.reader import read_expression, read_relation
 
     with _bad_input():
+        symbols = _integers(integer)
         verdict = dpsym.check_inequality(
-            read_expression(lhs),
-            read_expression(rhs),
-            where=[read_relation(text) for text in where],
+            read_expression(lhs, symbols),
+            read_expression(rhs, symbols),
+            where=[read_relation(text, symbols) for text in where],
             strict=strict,
             **_limits(budget),
         )
-    return _answer(verdict, certificate)
+    return _answer(verdict, certificate, explain)
 
 
 @contextmanager
@@ -464,15 +478,24 @@ def _bad_input() -> Iterator[None]:
         raise click.UsageError(str(error)) from None
 
 
+def _integers(names: tuple[str, ...]) -> dict[str, Any]:
+    """The symbols that texts share, to begin with."""
+    from sympy import Symbol
+
+    return {name: Symbol(name, integer=True) for name in names}
+
+
 def _limits(budget: float | None) -> dict[str, float]:
     return {} if budget is None else {"budget": budget}
 
 
-def _answer(verdict: Verdict, certificate: Path | None) -> int:
+def _answer(verdict: Verdict, certificate: Path | None, explain: bool) -> int:
     """Print the verdict, keep the certificate."""
     from dpsym.verdicts import Proved
 
     click.echo(_printable(str(verdict)))
+    if explain and isinstance(verdict, Proved):
+        click.echo(f"\n{_printable(verdict.explain())}")
     if certificate is not None:
         if isinstance(verdict, Proved):
             verdict.save(certificate)

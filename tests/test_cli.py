@@ -458,7 +458,7 @@ def answers(monkeypatch: pytest.MonkeyPatch) -> dict[str, Any]:
 
     reader = types.ModuleType("dpsym.reader")
     for name in ("subject", "relation", "expression"):
-        setattr(reader, f"read_{name}", lambda text, name=name: (name, text))
+        setattr(reader, f"read_{name}", lambda text, symbols, name=name: (name, text))
     monkeypatch.setitem(sys.modules, "dpsym.reader", reader)
     monkeypatch.setattr(dpsym, "check", ask, raising=False)
     monkeypatch.setattr(dpsym, "check_inequality", ask, raising=False)
