@@ -27,7 +27,7 @@ from dpsym.kernel.sequents import Sequent, context
 from dpsym.kernel.terms import Term, derivative, substitute
 
 BITS = 96
-_DEPTH = 50
+_DEPTH = 18  # deeper boxes mean that the goal touches zero inside
 
 Box = dict[str, Enclosure]
 Tree = tuple[Any, ...]
@@ -69,10 +69,13 @@ class _Search:
         for index, fact in self.relational:
             if self.fails(fact.term, fact.rel, box):
                 return ("empty", index)
+        strict = Evaluator(box, True)
+        defined = True
         try:
-            lo, hi = Evaluator(box, False)(item)
+            lo, hi = strict(item)
         except Undefined:
-            lo, hi = EVERYTHING
+            defined = False
+            lo, hi = self.leniently(item, box)
         if self.decides(lo):
             return ("direct",)
         if hi < 0 and not self.relational:
@@ -82,8 +85,8 @@ class _Search:
             if not self.strict and canon.is_zero(canon(item)):
                 return ("zero",)
             raise _GiveUp
-        if not item.kinked:
-            found = self.smooth(item, box, slopes, depth)
+        if defined and not item.kinked:
+            found = self.smooth(item, box, slopes, depth, strict)
             if found is not None:
                 return found
         name, point = self.where(item, box)
@@ -93,6 +96,12 @@ class _Search:
         right = self.tree(item, {**box, name: (at, hi)}, slopes, depth + 1)
         return ("split", name, point, left, right)
 
+    def leniently(self, item: Term, box: Box) -> Enclosure:
+        try:
+            return Evaluator(box, False)(item)
+        except Undefined:
+            return EVERYTHING
+
     def fails(self, item: Term, rel: str, box: Box) -> bool:
         try:
             _, hi = Evaluator(box, False)(item)
@@ -100,12 +109,12 @@ class _Search:
             return False
         return bool(hi < 0 or (rel == ">" and hi <= 0))
 
-    def smooth(self, item: Term, box: Box, slopes: dict[str, Term], depth: int) -> Tree | None:
+    def smooth(
+        self, item: Term, box: Box, slopes: dict[str, Term], depth: int, strict: Evaluator
+    ) -> Tree | None:
         """Monotone in a variable: a face of the box. Or the mean value form."""
         names = sorted(item.vars)
-        strict = Evaluator(box, True)
         try:
-            strict(item)
             changes: dict[str, Enclosure] = {}
             for name in names:
                 if name not in box:

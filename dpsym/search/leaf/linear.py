@@ -10,16 +10,19 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import combinations
+from math import gcd
 from typing import Any
 
 from flint import fmpq
 
 from dpsym.kernel import terms as tm
 from dpsym.kernel.canon import (
+    NOTHING,
     UNIT,
     Monomial,
     Poly,
     constant,
+    lcm_denominators,
     mono_power,
     plus,
     scaled,
@@ -30,14 +33,13 @@ from dpsym.kernel.canon import (
 from dpsym.kernel.lemmas import instance
 from dpsym.kernel.refusal import Refusal, TooLarge
 from dpsym.kernel.sequents import Sequent, context
-from dpsym.kernel.statements import Fact
 from dpsym.kernel.terms import Term
 from dpsym.search.leaf.simplex import Column, refine, solve
 from dpsym.search.leaf.steps import atoms, coefficient, evident, exponentials
 
 _MOST_TERMS = 60
 _MOST_COLUMNS = 350
-_MOST_SHIFTS = 150
+_MOST_SHIFTS = 250
 _SMALL = 2500
 _MULTIPLIER = -1  # the row that says that the multipliers add up to one
 
@@ -60,6 +62,7 @@ class Program:
     facts: list[tuple[Any, ...]] = field(default_factory=list)
     forms: list[Poly] = field(default_factory=list)
     strict: list[bool] = field(default_factory=list)
+    scales: list[Monomial] = field(default_factory=list)  # what cleared a fact's denominators
     columns: list[_Product] = field(default_factory=list)
     multipliers: list[_Product] = field(default_factory=list)
 
@@ -67,19 +70,22 @@ class Program:
         self.known = context(self.sequent.hypotheses)
         self.canon = self.known.canon
         self.goal = constant(-1)
+        self.common = UNIT  # the product of the goal's denominators
         if not self.contradiction:
             self.goal, below = self.canon.together(self.canon(self.sequent.goal.term))
+            self.common = (frozenset(), frozenset(below.items()))
             if not all(self.canon.is_positive(item) for item in below):
                 self.goal = {}
         for index, (form, rel) in enumerate(self.known.forms):
             if rel != "!=":
                 self.add(("hypothesis", index, None, None), form, rel == ">")
 
-    def add(self, fact: tuple[Any, ...], form: Poly, strict: bool) -> None:
+    def add(self, fact: tuple[Any, ...], form: Poly, strict: bool, scale: Monomial = UNIT) -> None:
         if form and len(form) < 40 and form not in self.forms:
             self.facts.append(fact)
             self.forms.append(form)
             self.strict.append(strict)
+            self.scales.append(scale)
 
     def add_lemma(self, name: str, *args: Any) -> None:
         """An instance of a lemma whose conditions are evident."""
@@ -87,7 +93,10 @@ class Program:
             conditions, fact = instance(name, args)
             if all(self.known.evident(condition) for condition in conditions):
                 lemma = ("lemma", None, None, (name, args))
-                self.add(lemma, self.canon(fact.term), fact.rel == ">")
+                form, below = self.canon.together(self.canon(fact.term))
+                if all(self.canon.is_positive(item) for item in below):
+                    scale = (frozenset[Any](), frozenset(below.items()))
+                    self.add(lemma, form, fact.rel == ">", scale)
         except (Refusal, ArithmeticError):
             return
 
@@ -97,6 +106,9 @@ class Program:
         seen = {frozenset(unit.form.items())}
         layer = [unit]
         self.columns.append(unit)
+        if self.common != UNIT:
+            form = self.canon.times(unit.form, {self.common: fmpq(1)})
+            self.columns.append(_Product((), None, form, True, self.common))
         for _ in range(degree):
             above: list[_Product] = []
             for old in layer:
@@ -111,7 +123,8 @@ class Program:
                     if len(form) <= _MOST_TERMS and key not in seen:
                         seen.add(key)
                         strict = old.strict and self.strict[i]
-                        above.append(_Product((*old.indices, i), None, form, strict))
+                        shift = times_mono(old.shift, self.scales[i])
+                        above.append(_Product((*old.indices, i), None, form, strict, shift))
             self.columns += above
             layer = above
 
@@ -119,11 +132,22 @@ class Program:
         """Columns times monomials of an evident sign that bring them to monomials of the goal."""
         seen = {frozenset(column.form.items()) for column in self.columns}
         targets = [(mono, self.goal[mono] > 0) for mono in sorted_monos(self.goal)]
+        for scale in self._cleared()[:2]:
+            form = self.canon.times(self.goal, {scale: fmpq(1)})
+            targets += [(mono, form[mono] > 0) for mono in sorted_monos(form)]
+        targets = list(dict.fromkeys(targets))
         above: list[_Product] = []
+        allowed = {NOTHING, *exponentials(self.goal)}
+        for form, _ in self.known.forms:
+            allowed.update(exponentials(form))
         for column in self.columns:
-            if not 0 < len(column.indices) <= degree or len(column.form) > 12:
+            if not self._worth_shifting(column, degree):
                 continue
-            for mono in sorted_monos(column.form):
+            if self.common not in (UNIT, column.shift):
+                form = self.canon.times(column.form, {self.common: fmpq(1)})
+                shift = times_mono(column.shift, self.common)
+                above.append(_Product(column.indices, None, form, column.strict, shift))
+            for mono in self._leading(column):
                 inverse = mono_power(mono, -1)
                 for target, positive in targets:
                     if (column.form[mono] > 0) != positive or len(above) >= most:
@@ -131,13 +155,43 @@ class Program:
                     shift = times_mono(target, inverse)
                     if shift == UNIT or not self.canon.mono_sign(shift, False):
                         continue
+                    if not self._known_exponents(column.form, shift, allowed):
+                        continue
                     form = self.canon.times(column.form, {shift: fmpq(1)})
                     key = frozenset(form.items())
                     if key not in seen:
                         seen.add(key)
                         strict = column.strict and self.canon.mono_sign(shift, True)
+                        shift = times_mono(shift, column.shift)
                         above.append(_Product(column.indices, None, form, strict, shift))
         self.columns += above
+
+    def _known_exponents(self, form: Poly, shift: Monomial, allowed: set[Any]) -> bool:
+        """Whether the shifted form has no exponential that occurs nowhere else."""
+        found = {mono[0] for mono in form}
+        return all(
+            times_mono((inner, NOTHING), (shift[0], NOTHING))[0] in allowed for inner in found
+        )
+
+    def _worth_shifting(self, column: _Product, degree: int) -> bool:
+        """Single facts, and one of the first lemmas times a hypothesis; short ones."""
+        count = len(column.indices)
+        if column.square is not None or not count or len(column.form) > 16:
+            return False
+        if count <= degree:
+            return True
+        lemmas = [i for i, fact in enumerate(self.facts) if fact[3] is not None][:12]
+        return count == 2 and sum(i in lemmas for i in column.indices) == 1
+
+    def _leading(self, column: _Product) -> list[Monomial]:
+        """The monomials to bring to those of the goal; of a lemma, the transcendental ones."""
+        monos = sorted_monos(column.form)
+        if all(self.facts[i][3] is None for i in column.indices):
+            return monos
+        hard = [
+            mono for mono in monos if mono[0] or any(a.op in ("log", "erfc") for a, _ in mono[1])
+        ]
+        return hard or monos
 
     def squares(self, degree: int, count: int) -> None:
         """Columns for squares, alone and times one of the first facts."""
@@ -148,7 +202,7 @@ class Program:
             for i in range(min(count, 3) if degree >= 2 else 0):
                 product = self.canon.times(form, self.forms[i])
                 if len(product) < 40:
-                    self.columns.append(_Product((i,), item, product, False))
+                    self.columns.append(_Product((i,), item, product, False, self.scales[i]))
 
     def _bases(self) -> list[Poly]:
         """Sums of up to three monomials whose squares may occur in the goal."""
@@ -163,10 +217,15 @@ class Program:
             single: Poly = {(frozenset(), frozenset([(item, 1)])): fmpq(1)}
             if item.op in ("var", "log", "sqrt") and single not in halves and len(halves) < 9:
                 halves.append(single)
-        halves = halves[:9]
+        halves = halves[:12]
         out: list[Poly] = halves[1:]
+        later: list[Poly] = []
         for first, second in combinations(halves, 2):
-            out += [plus(first, second, sign) for sign in (-1, 1)]
+            ((cross, value),) = self.canon.times(first, second).items() or ((UNIT, fmpq(0)),)
+            for sign in (-1, 1):
+                wanted = self.goal.get(cross, fmpq(0)) * value * sign > 0
+                (out if wanted else later).append(plus(first, second, sign))
+        out += later
         if len(halves) <= 6:
             for first, second, third in combinations(halves, 3):
                 for sign in (-1, 1):
@@ -189,11 +248,24 @@ class Program:
 
     def multiply(self) -> None:
         """Multipliers: one, and the first strict facts."""
-        unit = _Product((), None, constant(1), True)
-        self.multipliers = [unit]
+        self.multipliers = [_Product((), None, constant(1), True, self.common)]
         if not self.contradiction:
             strict = [i for i, fact in enumerate(self.facts) if self.strict[i] and not fact[3]]
-            self.multipliers += [_Product((i,), None, self.forms[i], True) for i in strict[:5]]
+            self.multipliers += [
+                _Product((i,), None, self.forms[i], True, self.common) for i in strict[:5]
+            ]
+            for scale in self._cleared()[:4]:
+                form = self.canon.times(constant(1), {scale: fmpq(1)})
+                shift = times_mono(self.common, scale)
+                self.multipliers.append(_Product((), None, form, True, shift))
+
+    def _cleared(self) -> list[Monomial]:
+        """The denominators of lemmas that the goal does not have."""
+        count: dict[Monomial, int] = {}
+        for scale in self.scales:
+            if scale not in (UNIT, self.common):
+                count[scale] = count.get(scale, 0) + 1
+        return sorted(count, key=lambda scale: -count[scale])
 
     # -- solving
 
@@ -244,19 +316,21 @@ class Program:
         facts = [self.facts[i] for i in order]
         place = {i: k for k, i in enumerate(order)}
         shifts: dict[Monomial, int] = {}
-        for _, product in used:
+        for _, product in (*used, *multipliers):
             if product.shift != UNIT and product.shift not in shifts:
                 shifts[product.shift] = len(facts)
                 facts.append(self._sign({product.shift: fmpq(1)}))
-        terms = []
-        for value, product in used:
+
+        def row(value: fmpq, product: _Product) -> tuple[Any, ...]:
             indices = [place[i] for i in product.indices]
             indices += [shifts[product.shift]] if product.shift != UNIT else []
-            terms.append((value, tuple(indices), product.square))
+            return (value, tuple(indices), product.square)
+
+        terms = [row(value, product) for value, product in used]
         if rest:
             terms.append((fmpq(1), (len(facts),), None))
             facts.append(self._sign(rest))
-        rows = [(v, tuple(place[i] for i in p.indices), None) for v, p in multipliers]
+        rows = [row(value, product) for value, product in multipliers]
         return {
             "facts": tuple(facts),
             "multiplier": () if self.contradiction else tuple(rows),
@@ -348,8 +422,7 @@ def simple(sequent: Sequent, degree: int) -> dict[str, Any] | None:
         return None
     program.products(degree, 40)
     program.shifts(40, 2)
-    unit = _Product((), None, constant(1), True)
-    program.multipliers = [unit]
+    program.multipliers = [_Product((), None, constant(1), True, program.common)]
     return program.solve()
 
 
@@ -391,23 +464,22 @@ def _add_exponentials(program: Program) -> None:
 
 
 def _add_lemmas(program: Program) -> None:
-    hypotheses = program.sequent.hypotheses
-    for item in _exponents_and_differences(_all_exponents(program)):
-        program.add_lemma("exp_taylor", item, 1)
-        if evident(hypotheses, item):
-            program.add_lemma("exp_taylor", item, 0)
-            program.add_lemma("exp_taylor", item, 2)
+    """Lemmas at arguments that the goal suggests; the most specific ones first."""
     found = _all_atoms(program)
     logs = [item for item in found if item.op == "log"]
+    for base, exponent in _power_ratios(program.goal) + powers(program.goal):
+        for name in ("bernoulli", "bernoulli_above"):
+            program.add_lemma(name, base, exponent)
+    ratios = _log_groups(program.goal)
+    for item in logs:
+        ratios.append(item.args[0])
+        ratios += [item.args[0] / other.args[0] for other in logs if other is not item]
+    for ratio in ratios + _scaled_logs(logs, program.goal):
+        if ratio.vars:
+            program.add_lemma("log_above", ratio)
+            program.add_lemma("log_below", ratio)
     for item in found:
-        if item.op == "log":
-            inside = [item.args[0]]
-            inside += [item.args[0] / other.args[0] for other in logs if other is not item]
-            for ratio in inside:
-                if ratio.vars:
-                    program.add_lemma("log_above", ratio)
-                    program.add_lemma("log_below", ratio)
-        elif item.op == "pi":
+        if item.op == "pi":
             program.add_lemma("pi_below")
             program.add_lemma("pi_above")
         elif item.op == "erfc":
@@ -415,9 +487,67 @@ def _add_lemmas(program: Program) -> None:
             program.add_lemma("erfc_chernoff", item.args[0])
         elif item.op == "sqrt" and item.args[0].vars:
             program.add_lemma("sqrt_mean", item.args[0], tm.ONE)
-    for base, exponent in powers(program.goal):
-        for name in ("bernoulli", "bernoulli_above"):
-            program.add_lemma(name, base, exponent)
+    hypotheses = program.sequent.hypotheses
+    for item in _exponents_and_differences(_all_exponents(program)):
+        program.add_lemma("exp_taylor", item, 1)
+        if evident(hypotheses, item):
+            program.add_lemma("exp_taylor", item, 0)
+            program.add_lemma("exp_taylor", item, 2)
+
+
+def _log_groups(form: Poly) -> list[Term]:
+    """Products A^k such that k log A are added up with a common factor in the form."""
+    groups: dict[Monomial, dict[Term, fmpq]] = {}
+    for mono, value in form.items():
+        logs = [item for item, k in mono[1] if item.op == "log" and k == 1]
+        if len(logs) == 1:
+            rest = (mono[0], mono[1] - {(logs[0], 1)})
+            groups.setdefault(rest, {})[logs[0]] = value
+    found = [_product_of(group) for group in groups.values() if 2 <= len(group) <= 6]
+    return [item for item in found if item is not None and item.vars][:4]
+
+
+def _product_of(logs: dict[Term, fmpq]) -> Term | None:
+    """The product of A^k over the logs of A, with k scaled to small whole numbers."""
+    scale = fmpq(lcm_denominators(logs.values()))
+    counts = [(item, int(value * scale)) for item, value in logs.items()]
+    common = gcd(*(count for _, count in counts))
+    counts = sorted(((item, k // common) for item, k in counts), key=lambda pair: pair[0].key)
+    if any(abs(k) > 4 for _, k in counts):
+        return None
+    return tm.mul(*(tm.power(item.args[0], k) for item, k in counts))
+
+
+def _scaled_logs(logs: list[Term], form: Poly) -> list[Term]:
+    """Arguments of logs, times exponentials of the form: for tangents at other points."""
+    out: list[Term] = []
+    for item in [log for log in logs if log.args[0].vars][:3]:
+        for inner in exponentials(form)[:3]:
+            if not (to_term(dict(inner)).vars or _has_log(inner)):
+                out += [item.args[0] * tm.exp(to_term(scaled(dict(inner), k))) for k in (1, -1)]
+    return out
+
+
+def _has_log(inner: Any) -> bool:
+    return any(item.op == "log" for mono, _ in inner for item, _ in mono[1])
+
+
+def _power_ratios(form: Poly) -> list[tuple[Term, Term]]:
+    """Bases w and exponents a such that two monomials of the form differ by a factor w^a."""
+    out: dict[tuple[Term, Term], None] = {}
+    inners = [dict(inner) for inner in exponentials(form)[:4] if _has_log(inner)]
+    for first, second in _ordered_pairs([*inners, {}]):
+        groups: dict[Monomial, dict[Term, fmpq]] = {}
+        for mono, value in plus(first, second, -1).items():
+            logs = [item for item, k in mono[1] if item.op == "log" and k == 1]
+            if len(logs) == 1:
+                rest = (mono[0], mono[1] - {(logs[0], 1)})
+                groups.setdefault(rest, {})[logs[0]] = value
+        for rest, group in groups.items():
+            base = _product_of(group)
+            if rest != UNIT and base is not None and base.vars:
+                out[base, to_term({rest: fmpq(1)})] = None
+    return list(out)[:10]
 
 
 def _exponents_and_differences(found: list[Any]) -> list[Term]:
@@ -448,6 +578,3 @@ def powers(form: Poly) -> list[tuple[Term, Term]]:
             if item.op == "log":
                 out[item.args[0], to_term(coefficient(inside, item))] = None
     return list(out)
-
-
-__all__ = ["Fact", "Program", "contradiction", "powers", "prove", "simple"]

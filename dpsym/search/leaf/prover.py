@@ -157,6 +157,10 @@ class Search:
                 if found is not None:
                     return found
             return None
+        if fuel >= 1 and not goal.term.kinked and self.once(sequent, "fractions"):
+            found = self.fractions(sequent)
+            if found is not None:
+                return found
         tidied = context(sequent.hypotheses).tidy(goal)
         if tidied != goal:
             return self.by(sequent, Move("tidy", {}), fuel, depth)
@@ -186,6 +190,16 @@ class Search:
             if found is not None:
                 return found
         return self.close(sequent, form, fuel, depth) or self.choose(sequent, form, fuel, depth)
+
+    def fractions(self, sequent: Sequent) -> Proof | None:
+        """A linear program before denominators are cleared, so that lemmas may have them."""
+        canon = context(sequent.hypotheses).canon
+        _, below = canon.together(form_of(sequent))
+        if not below or not all(canon.is_positive(item) for item in below):
+            return None
+        if not plausible(sequent):
+            return None
+        return self.closing(sequent, "positivstellensatz", linear.prove(sequent, 2))
 
     def kinked(self, sequent: Sequent, fuel: int, depth: int) -> Proof | None:
         if self.once(sequent, "quick"):
@@ -237,7 +251,8 @@ class Search:
             if found is not None:
                 return found
         found = self.impossible(sequent)
-        if found is None and fuel == 0 and self.once(sequent, "some boxes"):
+        touches = fuel or least_ratio(sequent) < 1e-7  # then boxes rarely help
+        if found is None and not touches and self.once(sequent, "some boxes"):
             found = self.closing(sequent, "boxes", boxes.prove(sequent, _SOME_BOXES))
         return found
 
@@ -296,7 +311,7 @@ class Search:
             near = left[1]
             if least_ratio(near) < 1e-4 or not self.once(near, "tail"):
                 continue
-            inside = self.closing(near, "boxes", boxes.prove(near, 400))
+            inside = self.closing(near, "boxes", boxes.prove(near, 150))
             if inside is None:
                 return None
             beyond = self.prove(left[0], fuel - 1, depth + 1)
