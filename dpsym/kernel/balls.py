@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from functools import reduce
 
 import flint
 from flint import arb, fmpq
@@ -49,25 +50,18 @@ def precision(bits: int) -> Iterator[None]:
 
 def below(value: arb) -> arb:
     """The exact lower end of a ball; nan gives minus infinity."""
-    if value.is_nan():
-        return NEG
-    return value if value.is_exact() else _not_nan(value.lower(), NEG)
+    end = value if value.is_exact() else value.lower()
+    return end if end.is_exact() and not end.is_nan() else NEG
 
 
 def above(value: arb) -> arb:
     """The exact upper end of a ball; nan gives plus infinity."""
-    if value.is_nan():
-        return POS
-    return value if value.is_exact() else _not_nan(value.upper(), POS)
-
-
-def _not_nan(end: arb, default: arb) -> arb:
-    return end if end.is_exact() and not end.is_nan() else default
+    end = value if value.is_exact() else value.upper()
+    return end if end.is_exact() and not end.is_nan() else POS
 
 
 def rational(value: fmpq) -> Enclosure:
-    ball = arb(value)
-    return below(ball), above(ball)
+    return below(arb(value)), above(arb(value))
 
 
 def exact(value: arb) -> fmpq | None:
@@ -78,6 +72,17 @@ def exact(value: arb) -> fmpq | None:
     return fmpq(mantissa) * fmpq(2) ** int(shift)
 
 
+# End points are not nan, so that comparing them picks the least and the greatest.
+
+
+def _least(ends: list[arb]) -> arb:
+    return reduce(lambda first, second: second if second < first else first, ends)
+
+
+def _greatest(ends: list[arb]) -> arb:
+    return reduce(lambda first, second: second if second > first else first, ends)
+
+
 def _times_end(first: arb, second: arb) -> arb:
     return _ZERO if first == 0 or second == 0 else first * second
 
@@ -86,12 +91,7 @@ def times(first: Enclosure, second: Enclosure) -> Enclosure:
     if first[0] >= 0 and second[0] >= 0:
         return below(_times_end(first[0], second[0])), above(_times_end(first[1], second[1]))
     ends = [_times_end(left, right) for left in first for right in second]
-    lo, hi = below(ends[0]), above(ends[0])
-    for end in ends[1:]:
-        lower, upper = below(end), above(end)
-        lo = lower if lower < lo else lo
-        hi = upper if upper > hi else hi
-    return lo, hi
+    return _least([below(end) for end in ends]), _greatest([above(end) for end in ends])
 
 
 def plus(first: Enclosure, second: Enclosure) -> Enclosure:
@@ -99,18 +99,13 @@ def plus(first: Enclosure, second: Enclosure) -> Enclosure:
 
 
 def hull(first: Enclosure, second: Enclosure) -> Enclosure:
-    return (
-        first[0] if first[0] < second[0] else second[0],
-        first[1] if first[1] > second[1] else second[1],
-    )
+    return _least([first[0], second[0]]), _greatest([first[1], second[1]])
 
 
 def _power(base: Enclosure, count: int) -> Enclosure:
     if count == 0:
         return _ONE, _ONE
-    lo, hi = base
-    if count % 2 == 0:
-        lo, hi = _absolute(base)
+    lo, hi = base if count % 2 else _absolute(base)
     return below(lo**count), above(hi**count)
 
 
@@ -118,22 +113,16 @@ def _absolute(arg: Enclosure) -> Enclosure:
     lo, hi = arg
     if lo >= 0:
         return arg
-    if hi <= 0:
-        return -hi, -lo
-    return _ZERO, (-lo if -lo > hi else hi)
+    return (-hi, -lo) if hi <= 0 else (_ZERO, _greatest([-lo, hi]))
 
 
 def _inverse(arg: Enclosure, strict: bool) -> Enclosure:
     lo, hi = arg
-    if lo > 0 or hi < 0:
-        return _over(hi, below), _over(lo, above)
-    if strict or (lo == 0 and hi == 0):
+    outside = lo > 0 or hi < 0
+    if not outside and (strict or (lo == 0 and hi == 0)):
         raise Undefined
-    if lo == 0:
-        return _over(hi, below), POS
-    if hi == 0:
-        return NEG, _over(lo, above)
-    return EVERYTHING
+    low = _over(hi, below) if outside or lo == 0 else NEG
+    return low, (_over(lo, above) if outside or hi == 0 else POS)
 
 
 def _over(end: arb, rounding: Callable[[arb], arb]) -> arb:
@@ -142,9 +131,9 @@ def _over(end: arb, rounding: Callable[[arb], arb]) -> arb:
 
 def _exp(arg: Enclosure) -> Enclosure:
     lo, hi = arg
-    low = _ZERO if lo < -_HUGE else below((lo if lo < _HUGE else _HUGE).exp())
-    high = POS if hi > _HUGE else above((hi if hi > -_HUGE else -_HUGE).exp())
-    return (low if low >= 0 else _ZERO), high
+    low = _ZERO if lo < -_HUGE else below(_least([lo, _HUGE]).exp())
+    high = POS if hi > _HUGE else above(_greatest([hi, -_HUGE]).exp())
+    return _greatest([low, _ZERO]), high
 
 
 def _log(arg: Enclosure, strict: bool) -> Enclosure:
@@ -165,7 +154,10 @@ def _erfc(arg: Enclosure) -> Enclosure:
     lo, hi = arg
     low = below(hi.erfc()) if hi.is_finite() else (_ZERO if hi > 0 else _TWO)
     high = above(lo.erfc()) if lo.is_finite() else (_TWO if lo < 0 else _ZERO)
-    return (low if low >= 0 else _ZERO), (high if high <= 2 else _TWO)
+    return _greatest([low, _ZERO]), _least([high, _TWO])
+
+
+_UNARY = {"exp": _exp, "erfc": _erfc, "abs": _absolute}
 
 
 def enclose(item: Term, box: Box, bits: int, strict: bool) -> Enclosure:
@@ -195,9 +187,9 @@ class Evaluator:
     def _value(self, item: Term) -> Enclosure:
         op = item.op
         if op == "num":
-            return rational(fmpq(item.value))
+            return rational(item.value)
         if op == "var":
-            return self.box.get(str(item.value), EVERYTHING)
+            return self.box.get(item.value, EVERYTHING)
         if op == "pi":
             return arb.pi().lower(), arb.pi().upper()
         if op == "ite":
@@ -205,38 +197,22 @@ class Evaluator:
         tick()
         args = [self(arg) for arg in item.args]
         out = args[0]
-        if op == "add":
-            for arg in args[1:]:
-                out = plus(out, arg)
-            return out
-        if op == "mul":
-            for arg in args[1:]:
-                out = times(out, arg)
-            return out
+        if op in ("add", "mul"):
+            return reduce(plus if op == "add" else times, args)
         if op == "pow":
-            count = int(str(item.value))
-            return _power(out, count) if count >= 0 else _inverse(_power(out, -count), self.strict)
-        if op == "exp":
-            return _exp(out)
-        if op == "log":
-            return _log(out, self.strict)
-        if op == "sqrt":
-            return _sqrt(out, self.strict)
-        if op == "erfc":
-            return _erfc(out)
-        if op == "abs":
-            return _absolute(out)
-        lo, hi = args[1]
-        if op == "max":
-            return (out[0] if out[0] > lo else lo), (out[1] if out[1] > hi else hi)
-        return (out[0] if out[0] < lo else lo), (out[1] if out[1] < hi else hi)
+            raised = _power(out, abs(item.value))
+            return raised if item.value >= 0 else _inverse(raised, self.strict)
+        if op in ("log", "sqrt"):
+            return (_log if op == "log" else _sqrt)(out, self.strict)
+        if op in ("max", "min"):
+            pick = _greatest if op == "max" else _least
+            return pick([out[0], args[1][0]]), pick([out[1], args[1][1]])
+        return _UNARY[op](out)
 
     def _ite(self, condition: Term, then: Term, otherwise: Term) -> Enclosure:
         lo, hi = self(condition)
-        if lo >= 0:
-            return self(then)
-        if hi < 0:
-            return self(otherwise)
+        if lo >= 0 or hi < 0:
+            return self(then if lo >= 0 else otherwise)
         if self.strict:
             return hull(self(then), self(otherwise))
         found = []
