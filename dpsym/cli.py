@@ -333,9 +333,9 @@ class _Refused(Exception):
 
 def _verify(file: str) -> tuple[str, tuple[str, ...]]:
     """The goal and postulates of a certificate. Whatever goes wrong, it is refused."""
-    from dpsym.results import Result
     from dpsym.kernel.certificate import verify as verify_text
     from dpsym.kernel.refusal import Refusal
+    from dpsym.results import Result
 
     try:
         with click.open_file(file, "rb") as stream:

@@ -320,9 +320,7 @@ def checker(monkeypatch: pytest.MonkeyPatch) -> Callable[[Callable[[str], Any]],
     """Puts a function in the place of the kernel's checker."""
 
     def install(function: Callable[[str], Any]) -> None:
-        module = types.ModuleType("dpsym.kernel.certificate")
-        module.verify = function  # type: ignore[attr-defined]
-        monkeypatch.setitem(sys.modules, "dpsym.kernel.certificate", module)
+        monkeypatch.setattr("dpsym.kernel.certificate.verify", function)
 
     return install
 
