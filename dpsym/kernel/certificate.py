@@ -29,9 +29,11 @@ Item = TypeVar("Item")
 def verify(text: str) -> Result:
     """Check a certificate; returns the result that it shows. Raises ``Refusal`` with the reason."""
     try:
-        return _Reader(_parsed(text)).result()
+        results = _Reader(_parsed(text)).results
     except RecursionError:
         raise TooLarge("certificate", "nesting that Python's stack can hold") from None
+    require(bool(results), "certificate", "at least one result")
+    return results[-1]
 
 
 def _parsed(text: str) -> dict[str, Any]:
@@ -67,9 +69,9 @@ class _Reader:
     def __init__(self, data: dict[str, Any]) -> None:
         self.terms: list[Term] = []
         self.results: list[Result] = []
-        for row in _rows(data["terms"]):
+        for row in read_list(data["terms"], most=MAX_NODES):
             self.terms.append(self._term(row))
-        for row in _rows(data["results"]):
+        for row in read_list(data["results"], most=MAX_NODES):
             self.results.append(self._result(*read_list(row, 4)))
 
     def term(self, index: object) -> Term:
@@ -77,10 +79,6 @@ class _Reader:
 
     def earlier(self, index: object) -> Result:
         return _at(self.results, index, "result")
-
-    def result(self) -> Result:
-        require(bool(self.results), "certificate", "at least one result")
-        return self.results[-1]
 
     def _term(self, row: Any) -> Term:
         shape = type(row) is list and len(row) in (2, 3) and type(row[0]) is str
@@ -92,7 +90,7 @@ class _Reader:
 
     def _result(self, sort: object, goal: object, nodes: object, roots: object) -> Result:
         proofs: list[Proof] = []
-        for node in _rows(nodes):
+        for node in read_list(nodes, most=MAX_NODES):
             proofs.append(self._node(node, proofs))
         found = tuple(_at(proofs, index, "proof") for index in read_list(roots))
         require(bool(found), "certificate", "a proof of each result", sort)
@@ -111,12 +109,6 @@ class _Reader:
         parameters = {key: kind.read(given[key], self) for key, kind in rule.kinds.items()}
         inner = tuple(_at(proofs, index, "proof") for index in read_list(premises))
         return Proof(rule.name, parameters, inner)
-
-
-def _rows(data: Any) -> list[Any]:
-    if type(data) is not list or len(data) > MAX_NODES:
-        raise Refusal("certificate", f"a list of at most {MAX_NODES} items", type(data).__name__)
-    return data
 
 
 def _at(items: list[Item], index: object, what: str) -> Item:

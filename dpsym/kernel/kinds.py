@@ -200,9 +200,9 @@ class EarlierKind(Kind):
         return source.earlier(data)
 
 
-def read_list(data: object, length: int | None = None) -> Sequence[Any]:
-    if type(data) is not list or len(data) > MAX_ITEMS:
-        raise Refusal("certificate", f"a list of at most {MAX_ITEMS} items", type(data).__name__)
+def read_list(data: object, length: int | None = None, most: int = MAX_ITEMS) -> Sequence[Any]:
+    if type(data) is not list or len(data) > most:
+        raise Refusal("certificate", f"a list of at most {most} items", type(data).__name__)
     fits = length is None or len(data) == length
     require(fits, "certificate", f"a list of {length} items", len(data))
     return data

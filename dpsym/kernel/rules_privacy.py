@@ -94,18 +94,16 @@ def _pair_obligations(statement: Statement, names: frozenset[str], pair: Pair) -
     _within(names, *(fact.term for fact in pair.facts))
     out = sq.hypothesis_obligations(given)
     for region in pair.regions:
-        output, weight, known = region.output, region.weight, names
-        if output is not None:
-            fresh = output not in names and "$" not in output
-            require(fresh, "statement", "a fresh name for the output", output)
-            require(weight is None, "statement", "no weight for a density", weight)
-            known = names | {output}
-        if weight is not None:
-            _within(names, weight)
-            out += obligations(given, weight)
+        outputs = () if region.output is None else ((region.output, st.REAL),)
+        weights = () if region.weight is None else (region.weight,)
+        fresh = region.output not in names
+        require(fresh, "statement", "a fresh name for the output", region.output)
+        require(not (outputs and weights), "statement", "no weight for a density", weights)
+        known, inside = names | _declared(outputs), given + region.facts
+        _within(names, *weights)
         _within(known, region.p, region.q, *(fact.term for fact in region.facts))
-        out += sq.hypothesis_obligations(given + region.facts)
-        out += obligations(given + region.facts, region.p, region.q)
+        out += obligations(given, *weights) + sq.hypothesis_obligations(inside)
+        out += obligations(inside, region.p, region.q)
     return out
 
 
@@ -132,15 +130,13 @@ def assumed(statement: Statement, rule: str) -> tuple[Assumed, ...]:
     return tuple(expect(Assumed, stage, rule, what) for stage in statement.stages)
 
 
-def _with_variable(
-    goal: Statement, rule: str, name: str, facts: Facts, claim: Guarantee
-) -> Statement:
+def _with_variable(goal: Statement, name: str, facts: Facts, claim: Guarantee) -> Statement:
     """The goal with one more real variable, which occurs nowhere in it, and another claim."""
     names = set(_declared(goal.variables))
     for stage in goal.stages:
         for pair in stage.pairs if isinstance(stage, Mechanism) else ():
             names |= {*dict(pair.variables), *(r.output for r in pair.regions if r.output)}
-    require(name not in names and "$" not in name, rule, "a new variable", name)
+    require(name not in names and "$" not in name, "statement", "a new variable", name)
     variables = (*goal.variables, (name, st.REAL))
     return Statement(variables, with_facts(goal.facts, *facts), goal.stages, (claim,))
 
@@ -240,7 +236,7 @@ def every(goal: Statement, name: str) -> list[Goal]:
     found = df.member(claim, tm.var(name))
     if found is None:
         raise Refusal("every", "a claim that is a family", claim)
-    return [_with_variable(goal, "every", name, *found)]
+    return [_with_variable(goal, name, *found)]
 
 
 @privacy_rule(stage=INDEX, guarantee=INDEX, value=TERM)
@@ -540,7 +536,7 @@ def limit(goal: Statement, name: str, start: Term, value: Term) -> list[Goal]:
         *obligations(goal.facts, start),
         *obligations(closed, value),
         Sequent(goal.facts, Fact(last - tm.substitute(value, {name: start}), ">=")),
-        _with_variable(goal, "limit", name, (Fact(beyond, ">"),), weaker),
+        _with_variable(goal, name, (Fact(beyond, ">"),), weaker),
     ]
 
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from hashlib import blake2b
+from math import prod
 from typing import Any, Union
 
 from flint import fmpq
@@ -19,9 +20,7 @@ from dpsym.kernel.refusal import TooLarge, require
 ARITY = {"num": 0, "var": 0, "pi": 0, "add": -1, "mul": -1, "pow": 1, "exp": 1, "log": 1}
 ARITY |= {"sqrt": 1, "erfc": 1, "abs": 1, "max": 2, "min": 2, "ite": 3}
 KINKED = frozenset({"abs", "max", "min", "ite"})
-MAX_DEPTH = 150
-MAX_DIGITS = 4000
-MAX_POWER = 4000
+MAX_DEPTH, MAX_DIGITS, MAX_POWER = 150, 4000, 4000
 _SIZE_CAP = 10**9
 _READABLE = 24
 
@@ -36,7 +35,7 @@ class Term:
 
     op: str
     args: tuple[Term, ...]
-    value: Any  # fits the operation, see _check
+    value: Any  # see _FITS
     vars: frozenset[str]
     kinked: bool  # contains abs, max, min or ite
     depth: int
@@ -93,19 +92,20 @@ class Term:
         return text(self)
 
 
+_LARGEST = 10**MAX_DIGITS
+_FITS: dict[str, Callable[[Any], bool]] = {
+    "num": lambda value: isinstance(value, fmpq) and max(abs(value.p), value.q) < _LARGEST,
+    "var": lambda value: isinstance(value, str) and 0 < len(value) <= 200 and value.isprintable(),
+    "pow": lambda value: type(value) is int and abs(value) <= MAX_POWER,
+}
+
+
 def _check(op: str, args: tuple[Term, ...], value: object) -> None:
     require(op in ARITY, "term", "the operation is one of the grammar's", op)
     fits = len(args) == ARITY[op] or (ARITY[op] == -1 and len(args) > 0)
     require(fits, "term", f"{op} has the right number of arguments", len(args))
     require(all(isinstance(arg, Term) for arg in args), "term", "arguments are terms", args)
-    if op == "num":
-        fits = isinstance(value, fmpq) and max(abs(value.p), value.q) < 10**MAX_DIGITS
-    elif op == "var":
-        fits = isinstance(value, str) and 0 < len(value) <= 200 and value.isprintable()
-    elif op == "pow":
-        fits = type(value) is int and abs(value) <= MAX_POWER
-    else:
-        fits = value is None
+    fits = _FITS[op](value) if op in _FITS else value is None
     require(fits, "term", f"the value fits {op}", str(value)[:60])
     if any(arg.depth >= MAX_DEPTH for arg in args):
         raise TooLarge("term", f"terms nest at most {MAX_DEPTH} deep")
@@ -159,12 +159,9 @@ def add(*operands: Operand) -> Term:
 
 def mul(*operands: Operand) -> Term:
     """The product; one for no operands. Rational factors are multiplied out, ones left out."""
-    coefficient, rest = fmpq(1), []
-    for item in _flat("mul", operands):
-        if isinstance(item.value, fmpq):
-            coefficient *= item.value
-        else:
-            rest.append(item)
+    items = _flat("mul", operands)
+    rest = [item for item in items if item.op != "num"]
+    coefficient = prod((item.value for item in items if item.op == "num"), start=fmpq(1))
     if coefficient != 1 or not rest:
         rest.insert(0, num(coefficient))
     return rest[0] if len(rest) == 1 else Term("mul", tuple(rest))
