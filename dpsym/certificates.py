@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from dataclasses import fields
 from typing import Any, get_args
 
@@ -14,7 +15,7 @@ from dpsym.kernel.statements import Stage
 from dpsym.kernel.terms import Term
 from dpsym.kernel.theorems import Theorem
 
-__all__ = ["earlier_results", "write"]
+__all__ = ["earlier_results", "nodes", "write"]
 
 
 def write(result: Result) -> str:
@@ -35,6 +36,20 @@ def write(result: Result) -> str:
     return json.dumps(_Writer().document(result), separators=(",", ":"), ensure_ascii=True)
 
 
+def nodes(proof: Proof) -> Iterator[Proof]:
+    """Every distinct node of a proof, premises first."""
+    seen: set[int] = set()
+    stack: list[tuple[Proof, bool]] = [(proof, False)]
+    while stack:
+        node, done = stack.pop()
+        if done:
+            yield node
+        elif id(node) not in seen:
+            seen.add(id(node))
+            stack.append((node, True))
+            stack.extend((premise, False) for premise in reversed(node.premises))
+
+
 def earlier_results(root: Result) -> list[Result]:
     """The result itself and every earlier one that its proofs use, earliest first."""
     order: dict[int, Result] = {}
@@ -48,7 +63,7 @@ def earlier_results(root: Result) -> list[Result]:
             entered.add(id(item))
             stack.append((item, True))
             for proof in (item.proof, *item.definedness):
-                for node in proof.nodes():
+                for node in nodes(proof):
                     used = node.parameters.get("lemma", node.parameters.get("theorem"))
                     if isinstance(used, (Lemma, Theorem)):
                         stack.append((used, False))
@@ -91,18 +106,18 @@ class _Writer:
         for item in earlier_results(root):
             lemma = isinstance(item, Lemma)
             goal = self.value(item.sequent if isinstance(item, Lemma) else item.statement)
-            nodes: dict[int, int] = {}
+            index: dict[int, int] = {}
             rows: list[list[Any]] = []
             for proof in (item.proof, *item.definedness):
-                for node in proof.nodes():
-                    if id(node) not in nodes:
-                        rows.append(self.node(node, nodes))
-                        nodes[id(node)] = len(rows) - 1
-            roots = [nodes[id(proof)] for proof in (item.proof, *item.definedness)]
+                for node in nodes(proof):
+                    if id(node) not in index:
+                        rows.append(self.node(node, index))
+                        index[id(node)] = len(rows) - 1
+            roots = [index[id(proof)] for proof in (item.proof, *item.definedness)]
             results.append(["sequent" if lemma else "statement", goal, rows, roots])
             self.results[id(item)] = len(results) - 1
         return {"format": FORMAT, "version": VERSION, "terms": self.table, "results": results}
 
-    def node(self, node: Proof, nodes: dict[int, int]) -> list[Any]:
+    def node(self, node: Proof, index: dict[int, int]) -> list[Any]:
         given = {key: self.value(value) for key, value in node.parameters.items()}
-        return [node.rule, given, [nodes[id(premise)] for premise in node.premises]]
+        return [node.rule, given, [index[id(premise)] for premise in node.premises]]

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from os import PathLike
 from pathlib import Path
 
-from dpsym.certificates import earlier_results, write
+from dpsym.certificates import earlier_results, nodes, write
 from dpsym.goals import goal_text
 from dpsym.kernel.proofs import Lemma
 from dpsym.kernel.theorems import Theorem
@@ -51,7 +51,7 @@ class Result:
                 node.rule
                 for item in earlier_results(self.proved)
                 for proof in (item.proof, *item.definedness)
-                for node in proof.nodes()
+                for node in nodes(proof)
             )
         )
 

@@ -7,7 +7,7 @@ computes what is left to prove.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -34,19 +34,6 @@ class Proof:
     rule: str
     parameters: Mapping[str, Any] = field(default_factory=dict)
     premises: tuple[Proof, ...] = ()
-
-    def nodes(self) -> Iterator[Proof]:
-        """Every distinct node, premises first."""
-        seen: set[int] = set()
-        stack: list[tuple[Proof, bool]] = [(self, False)]
-        while stack:
-            node, done = stack.pop()
-            if done:
-                yield node
-            elif id(node) not in seen:
-                seen.add(id(node))
-                stack.append((node, True))
-                stack.extend((premise, False) for premise in reversed(node.premises))
 
 
 class Sealed:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from dpsym.certificates import nodes
 from dpsym.kernel.proofs import Lemma
 from dpsym.kernel.sequents import Sequent
 from dpsym.kernel.statements import Fact
@@ -93,7 +94,7 @@ class Memory:
         """Remember a lemma, unless its proof is so short that sharing it gains nothing."""
         if len(self.lemmas) >= _MOST:
             self.lemmas.clear()
-        if sum(1 for _ in lemma.proof.nodes()) > _SMALL:
+        if sum(1 for _ in nodes(lemma.proof)) > _SMALL:
             self.lemmas[key] = lemma, names
 
     def tried(self, key: Sequent, seconds: float) -> bool:
