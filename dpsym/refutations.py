@@ -1,8 +1,11 @@
 """Refutations: exact values at which every hypothesis holds and a claim fails.
 
 For assumed guarantees the witness is a pair of finite distributions per stage, for every outcome of
-the earlier stages; for an explicit mechanism it is a pair and an output. Every comparison is between
-enclosures, or exact.
+the earlier stages; for an explicit mechanism it is a pair and an output. Every comparison is
+between enclosures, or exact.
+
+This module is trusted for refutations, and for nothing else: no proof rests on it. Like the kernel
+it uses the standard library and python-flint alone.
 """
 
 from __future__ import annotations
@@ -18,15 +21,13 @@ from dpsym.kernel.definitions import (
     Constraint,
     Form,
     Moment,
-    Range,
     Support,
     conditions,
     constraints,
     member,
 )
 from dpsym.kernel.proofs import Sealed, seal
-from dpsym.kernel.refusal import Refusal, TooLarge
-from dpsym.kernel.rules import require
+from dpsym.kernel.refusal import Refusal, TooLarge, require
 from dpsym.kernel.rules_privacy import statement_obligations
 from dpsym.kernel.sequents import context, obligations
 from dpsym.kernel.statements import INTEGER, Assumed, Fact, Guarantee, Mechanism, Statement
@@ -95,10 +96,9 @@ def refute(
         except RecursionError:
             raise TooLarge("witness", "terms that Python's stack can hold") from None
     orders = (() if order is None else (order,)) + tuple(grid)
-    made: Refutation = seal(
+    return seal(
         Refutation, statement=statement, values=dict(values), witness=witness, orders=orders
     )
-    return made
 
 
 class _Check:
@@ -184,18 +184,16 @@ class _Check:
     def stage(self, atoms: tuple[Atom, ...], depth: int, grid: tuple[fmpq, ...]) -> None:
         stage = self.statement.stages[depth]
         pairs = [(atom.p, atom.q) for atom in atoms]
-        require(all(p >= 0 and q >= 0 for p, q in pairs), "witness", "probabilities", pairs)
+        for weights in zip(*pairs, strict=True):
+            exact = all(isinstance(weight, fmpq) and weight >= 0 for weight in weights)
+            require(exact, "witness", "probabilities", weights)
         sums = sum((p for p, _ in pairs), fmpq(0)), sum((q for _, q in pairs), fmpq(0))
-        require(sums == (1, 1), "witness", "probabilities that sum to 1", *sums)
+        require(all(total == 1 for total in sums), "witness", "probabilities that sum to 1", *sums)
         if not isinstance(stage, Assumed):
             raise Refusal("witness", "stages that are guarantees", stage)
         for guarantee in stage.guarantees:
-            require(
-                all(self.holds(fact) for fact in conditions(guarantee)),
-                "witness",
-                "conditions that hold",
-                guarantee,
-            )
+            meant = all(self.holds(fact) for fact in conditions(guarantee))
+            require(meant, "witness", "conditions that hold", guarantee)
             for item in self.enough(guarantee, grid):
                 require(self.meets(pairs, item), "witness", "a stage's guarantee", guarantee)
 

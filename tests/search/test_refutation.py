@@ -9,7 +9,7 @@ from mpmath import mp, mpf
 from dpsym.kernel.refusal import Refusal
 from dpsym.kernel.statements import Statement
 from dpsym.kernel.terms import exp, log, maximum, minimum, num, sqrt, var
-from dpsym.kernel.witness import Atom, Refutation, refute
+from dpsym.refutations import Atom, Refutation, refute
 from dpsym.search.refutation import describe, refute_statement
 from tests.search.witnesses import (
     LOG_INVERSE,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from dpsym.kernel.statements import Assumed, Mechanism, Statement
-from dpsym.kernel.witness import Refutation
+from dpsym.refutations import Refutation
 
 if TYPE_CHECKING:
     from dpsym.search.leaf.budget import Budget

@@ -13,7 +13,7 @@ from dpsym.kernel.definitions import Constraint, Moment, Range, Support, constra
 from dpsym.kernel.refusal import Refusal
 from dpsym.kernel.statements import Assumed, Guarantee, Mechanism
 from dpsym.kernel.terms import Term
-from dpsym.kernel.witness import Atom, Output, Refutation
+from dpsym.refutations import Atom, Output, Refutation
 from dpsym.search.refutation.exact import Values, at
 from dpsym.search.refutation.measures import (
     Between,
