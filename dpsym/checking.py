@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
+
+from flint import fmpq
 
 from dpsym.claims import Goal, read_claim, read_inequality
 from dpsym.errors import InputError, ProofError, TooLargeError
@@ -16,9 +18,9 @@ from dpsym.kernel.refusal import Refusal, TooLarge
 from dpsym.kernel.sequents import Facts, Sequent, context
 from dpsym.kernel.statements import INTEGER, Fact
 from dpsym.kernel.terms import Term
+from dpsym.openings import open_goals
 from dpsym.results import Result
 from dpsym.scope import Scope
-from dpsym.openings import open_goals
 from dpsym.search import leaf
 from dpsym.search.leaf.hinted import Hint
 from dpsym.search.privacy.prover import Stuck, prove_statement
@@ -27,7 +29,6 @@ from dpsym.verdicts import Proved, Refuted, Unknown, Vacuous, Verdict
 
 if TYPE_CHECKING:
     from dpsym.combinators import Subject
-    from dpsym.guarantees import Both, Guarantee
 
 __all__ = ["DEFAULT_BUDGET", "check", "check_inequality", "prove"]
 
@@ -39,7 +40,7 @@ _FIRST_PROOF, _REFUTATION = 0.35, 0.35  # shares of the budget
 
 def check(
     subject: Subject,
-    claim: Guarantee | Both,
+    claim: Subject,
     where: object = (),
     hints: Sequence[object] | None = None,
     budget: float = DEFAULT_BUDGET,
@@ -86,7 +87,7 @@ def check(
 
 def prove(
     subject: Subject,
-    claim: Guarantee | Both,
+    claim: Subject,
     where: object = (),
     hints: Sequence[object] | None = None,
     budget: float = DEFAULT_BUDGET,
@@ -181,7 +182,7 @@ def _inequality(
     return Unknown(text, open_goals(answer.left, scope), answer.reason, seconds=seconds)
 
 
-def _everywhere(premise: Sequent, sequent: Sequent, values: dict[str, object]) -> bool:
+def _everywhere(premise: Sequent, sequent: Sequent, values: Mapping[str, fmpq]) -> bool:
     """Whether the obligation is one of the whole domain, not of a branch or of a hypothesis."""
     return premise.hypotheses == sequent.hypotheses and set(values) >= set(sequent.vars)
 
@@ -189,7 +190,7 @@ def _everywhere(premise: Sequent, sequent: Sequent, values: dict[str, object]) -
 class PointWitness:
     """Exact values at which an inequality fails."""
 
-    def __init__(self, sequent: Sequent, values: dict[str, object]) -> None:
+    def __init__(self, sequent: Sequent, values: Mapping[str, fmpq]) -> None:
         self.values = {name: values[name] for name in sorted(values)}
         self._sequent = sequent
 
@@ -197,7 +198,7 @@ class PointWitness:
         """The values, and the enclosed value of rhs - lhs."""
         from dpsym.kernel.balls import enclose
 
-        names = {name: tm.num(value) for name, value in self.values.items()}  # type: ignore[arg-type]
+        names = {name: tm.num(value) for name, value in self.values.items()}
         low, high = enclose(tm.substitute(self._sequent.goal.term, names), {}, 128, True)
         at = f"at {_values(self.values)}: " if self.values else ""
         return f"{at}rhs - lhs lies in [{low.str(8, radius=False)}, {high.str(8, radius=False)}]"
@@ -329,8 +330,8 @@ def _seconds(budget: object) -> float:
     return float(budget)  # type: ignore[arg-type]
 
 
-def _values(values: object) -> str:
-    return ", ".join(f"{name} = {value}" for name, value in dict(values).items())  # type: ignore
+def _values(values: Mapping[str, object]) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in values.items())
 
 
 def _since(started: float) -> float:

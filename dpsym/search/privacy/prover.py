@@ -121,7 +121,7 @@ class _Prover:
         return self.mechanisms(goal, 0)
 
     def mechanisms(self, goal: Statement, start: int) -> Proof:
-        """Explicit mechanisms of a composition replaced by guarantees that they are proved to have."""
+        """Explicit mechanisms in a composition replaced by guarantees that they are shown to have."""
         single = len(goal.stages) == 1 and all(claim.name == "PureDP" for claim in goal.claims)
         for index in range(start, len(goal.stages)):
             if single or not isinstance(goal.stages[index], Mechanism):
