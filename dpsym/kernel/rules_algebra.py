@@ -11,12 +11,12 @@ from flint import fmpq
 
 from dpsym.kernel import kinds
 from dpsym.kernel import terms as tm
-from dpsym.kernel.canon import Poly, constant, scaled, to_term
+from dpsym.kernel.canon import Poly, constant, lone, scaled, to_term
 from dpsym.kernel.kinds import POSITIVE, SIGN, TERM, ChoiceKind, ListKind, MaybeKind, RowKind
 from dpsym.kernel.lemmas import LEMMAS, instance
 from dpsym.kernel.refusal import Refusal, require
 from dpsym.kernel.rules import Goal, keep, leaf_rule
-from dpsym.kernel.sequents import Facts, Sequent, context, obligations
+from dpsym.kernel.sequents import Facts, Sequent, context, normal, obligations, unless_evident
 from dpsym.kernel.statements import Fact
 from dpsym.kernel.terms import Term
 
@@ -42,20 +42,14 @@ INSTANCE = InstanceKind()
 INDEX = kinds.WholeKind(0, 10_000)
 
 
-def _unless_evident(hypotheses: Facts, *facts: Fact) -> list[Sequent]:
-    known = context(hypotheses)
-    return [Sequent(hypotheses, fact) for fact in facts if not known.evident(fact)]
-
-
 def _rest(goal: Sequent, item: Term) -> Sequent:
     """The term, in canonical form, in the place of the goal's."""
-    normal = context(goal.hypotheses).canon.normal(item)
-    return Sequent(goal.hypotheses, Fact(normal, goal.goal.rel))
+    return normal(goal.hypotheses, item, goal.goal.rel)
 
 
 def _require_equal(goal: Sequent, item: Term, rule: str, condition: str) -> None:
-    canon = context(goal.hypotheses).canon
-    require(canon.is_zero(canon(goal.goal.term - item)), rule, condition, item, goal.goal)
+    same = context(goal.hypotheses).same(goal.goal.term, item)
+    require(same, rule, condition, item, goal.goal)
 
 
 @leaf_rule(factor=TERM)
@@ -68,7 +62,7 @@ def multiply(goal: Sequent, factor: Term) -> list[Goal]:
 
     Fails when the canonical form grows too large.
     """
-    positive = _unless_evident(goal.hypotheses, Fact(factor, ">"))
+    positive = unless_evident(goal.hypotheses, Fact(factor, ">"))
     shown = [*obligations(goal.hypotheses, factor), *positive]
     return keep([*shown, _rest(goal, goal.goal.term * factor)])
 
@@ -110,7 +104,7 @@ def exponentiate(goal: Sequent, scale: fmpq) -> list[Goal]:
     rest: Poly = {}
     above, below = tm.ONE, tm.ONE
     for mono, value in scaled(known.canon(goal.goal.term), scale).items():
-        inside = _single(mono, "log")
+        inside = lone(mono, "log")
         if inside is None:
             rest[mono] = value
             continue
@@ -118,14 +112,6 @@ def exponentiate(goal: Sequent, scale: fmpq) -> list[Goal]:
         factor = tm.power(inside.args[0], abs(int(value)))
         above, below = (above * factor, below) if value > 0 else (above, below * factor)
     return [_rest(goal, tm.exp(to_term(rest)) * above - below)]
-
-
-def _single(mono: Any, op: str) -> Term | None:
-    """The atom if the monomial is one atom of this operation to the first power."""
-    if mono[0] or len(mono[1]) != 1:
-        return None
-    ((item, count),) = mono[1]
-    return item if item.op == op and count == 1 else None
 
 
 _INCREASING = {"exp": 1, "log": 1, "sqrt": 1, "erfc": -1}
@@ -174,7 +160,7 @@ def factor(
             sign *= item_sign
             out.append(Sequent(hypotheses, Fact(item_sign * item, rel)))
         if count < 0 or (count % 2 == 0 and rel == ">"):
-            out.extend(_unless_evident(hypotheses, Fact(item, "!=")))
+            out.extend(unless_evident(hypotheses, Fact(item, "!=")))
     require(sign > 0, "factor", "a positive product of signs", coefficient)
     _require_equal(goal, product, "factor", "the product is the goal")
     return keep(out)
@@ -184,7 +170,7 @@ def _used(hypotheses: Facts, lemma: tuple[str, tuple[Any, ...]]) -> tuple[Fact, 
     """The lemma's fact, and what must be shown to use it."""
     conditions, fact = instance(*lemma)
     shown = obligations(hypotheses, *(arg for arg in lemma[1] if isinstance(arg, Term)))
-    return fact, shown + _unless_evident(hypotheses, *conditions)
+    return fact, shown + unless_evident(hypotheses, *conditions)
 
 
 @leaf_rule(multiplier=TERM, lemma=INSTANCE)
