@@ -45,17 +45,6 @@ def tidy(goal: Sequent) -> list[Goal]:
     return [Sequent(goal.hypotheses, context(goal.hypotheses).tidy(goal.goal))]
 
 
-@leaf_rule(">=")
-def strengthen(goal: Sequent) -> list[Goal]:
-    """H |- e > 0
-    ----------
-    H |- e >= 0
-
-    Fails when the goal is not a weak inequality.
-    """
-    return [Sequent(goal.hypotheses, Fact(goal.goal.term, ">"))]
-
-
 @leaf_rule("!=", sign=SIGN)
 def nonzero(goal: Sequent, sign: int) -> list[Goal]:
     """H |- sign e > 0
@@ -152,22 +141,6 @@ def have(goal: Sequent, fact: Fact) -> list[Goal]:
     """
     after = Sequent(with_facts(goal.hypotheses, fact), goal.goal)
     return keep([*obligations(goal.hypotheses, fact.term), Sequent(goal.hypotheses, fact), after])
-
-
-@leaf_rule(*ANY, dropped=ListKind(WholeKind(0, 10_000)))
-def forget(goal: Sequent, dropped: tuple[int, ...]) -> list[Goal]:
-    """Fewer hypotheses.
-
-    D(H')   D(g | H')   H' |- g
-    --------------------------- H' is H without the listed ones
-    H |- g
-
-    Fails when an index is out of range.
-    """
-    fits = all(i < len(goal.hypotheses) for i in dropped)
-    require(fits, "forget", "indices of hypotheses", dropped)
-    rest = tuple(fact for i, fact in enumerate(goal.hypotheses) if i not in dropped)
-    return keep([*defined(rest, goal.goal.term), Sequent(rest, goal.goal)])
 
 
 def defined(hypotheses: Facts, *items: Term) -> list[Sequent]:
