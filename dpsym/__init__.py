@@ -22,24 +22,18 @@ if TYPE_CHECKING:
     from dpsym.combinators import compose, postprocess
     from dpsym.errors import DpsymError, InputError, ProofError, UnsupportedError
     from dpsym.guarantees import (
+        ZCDP,
         ApproxDP,
         BoundedRange,
         MomentBound,
         ProbabilisticDP,
         PureDP,
         RenyiDP,
-        ZCDP,
         both,
     )
     from dpsym.hints import derive, lemma, split, subst, use
     from dpsym.losses import PrivacyLoss, hockey_stick, renyi
-    from dpsym.mechanisms import (
-        AdditiveNoise,
-        DensityPair,
-        RandomizedResponse,
-        Table,
-        noise,
-    )
+    from dpsym.mechanisms import AdditiveNoise, DensityPair, RandomizedResponse, Table, noise
     from dpsym.results import Result
     from dpsym.scripts import proved, refuted
     from dpsym.verdicts import Proved, Refuted, Unknown, Vacuous, Verdict

@@ -114,7 +114,7 @@ def _names(template: str, *keys: str) -> Callable[[Parameters, _Explanation], st
 def _derive(parameters: Parameters, context: _Explanation) -> str:
     name, start = parameters["name"], show(parameters["start"])
     way = "grows from" if parameters["direction"] == 1 else "falls to the left of"
-    return f"It is so at {name} = {start}, and the left side minus the right {way} there."
+    return f"It is so at {name} = {start}, and the gap {way} there."
 
 
 def _change(parameters: Parameters, context: _Explanation) -> str:
@@ -169,8 +169,8 @@ def _tower(parameters: Parameters, context: _Explanation) -> str:
         terms += [f"({show(w[0])}) g{i}" for i, w in enumerate(weights, 1)]
         parts.append(f"stage {number} by {' + '.join(t for t in terms if not t.startswith('(0)'))}")
     return (
-        "Bound the claim's function pointwise, with the earlier outputs held fixed ($s is the ratio "
-        f"of the earlier stages), and integrate: {'; '.join(parts)}."
+        "Bound the claim's function pointwise, with the earlier outputs held fixed ($s is the "
+        f"ratio of the earlier stages), and integrate: {'; '.join(parts)}."
     )
 
 
@@ -186,9 +186,7 @@ REASONS: dict[str, Callable[[Parameters, _Explanation], str]] = {
     "multiply": _names("Multiply by {} > 0.", "factor"),
     "clear": _says("Clear the denominators."),
     "exponentiate": _says("Collect the logarithms and take exponentials."),
-    "monotone": _names(
-        "{} is monotone: compare {} and {}.", "function", "larger", "smaller"
-    ),
+    "monotone": _names("{} is monotone: compare {} and {}.", "function", "larger", "smaller"),
     "factor": _says("Factor it; each factor has a sign."),
     "subtract": _subtract,
     "positivstellensatz": _sum,
@@ -212,4 +210,3 @@ REASONS: dict[str, Callable[[Parameters, _Explanation], str]] = {
     "postprocess": _says("The guarantee's function is convex, so Jensen's inequality applies."),
     "pointwise": _says("Compare the densities at every output."),
 }
-

@@ -558,7 +558,7 @@ class MomentBound(Guarantee):
         """``at_q_zero`` is NaN if the parameters' assumptions do not tell it."""
         limit = self.at_infinity
         if limit is None:
-            limit = limit_at_infinity(self.h.expr, _LOSS, _assumed_sign)
+            limit = limit_at_infinity(self.h(_LOSS), _LOSS, _assumed_sign)
         known = sp.nan if limit is None else limit
         return HomogeneousForm(_T, _T * self.h(sp.log(_T)), known, sp.S.Zero, self.c)
 
@@ -567,14 +567,14 @@ class MomentBound(Guarantee):
 
     def to_kernel(self, scope: Scope, decide: Decide) -> tuple[statements.Guarantee, ...]:
         ratio = k.var(RATIO)
-        f = ratio * scope.term(self.h.expr, "h", {_LOSS: k.log(ratio)})
+        f = ratio * scope.term(self.h(_LOSS), "h", {_LOSS: k.log(ratio)})
         limit = self.at_infinity
         if limit is None:
 
             def sign(expr: sp.Expr) -> str | None:
                 return _sign(scope.term(expr, "h"), decide)
 
-            limit = limit_at_infinity(self.h.expr, _LOSS, sign)
+            limit = limit_at_infinity(self.h(_LOSS), _LOSS, sign)
         if limit is None or limit is -sp.oo:
             raise InputError(
                 "at_infinity",
@@ -598,7 +598,7 @@ class MomentBound(Guarantee):
 
     def _body(self) -> sp.Expr:
         """h(L), for showing."""
-        return self.h.expr.xreplace({_LOSS: sp.Symbol("L", real=True)})
+        return self.h(_LOSS).xreplace({_LOSS: sp.Symbol("L", real=True)})
 
 
 def _as_body(h: object) -> object:

@@ -45,7 +45,7 @@ def derive(variable: object) -> Hint:
     >>> x = sp.Symbol("x", nonnegative=True)
     >>> verdict = dp.check_inequality(sp.log(1 + x), x, hints=[derive("x")])
     >>> print(verdict.explain().splitlines()[2])
-    1. To show: x >= log(1 + x). It is so at x = 0, and the left side minus the right grows from there.
+    1. To show: x >= log(1 + x). It is so at x = 0, and the gap grows from there.
     """
     return Hint("derive", (_name(variable, "derive"),))
 

@@ -56,8 +56,8 @@ class Verdict:
     """What is common to all answers.
 
     ``statement`` is the claim as the kernel reads it, ``assumptions`` are what is taken for
-    granted and not checked, one text each, ``seconds`` is the time it took, and ``latex`` is the statement in
-    LaTeX without dollar signs (empty: the plain text is shown).
+    granted and not checked, one text each, ``seconds`` is the time it took, and ``latex`` is the
+    statement in LaTeX without dollar signs (empty: the plain text is shown).
     """
 
     statement: str
@@ -149,7 +149,8 @@ class Refuted(Verdict):
 class Unknown(Verdict):
     """Neither a proof nor a witness was found; it does not mean that the claim is false.
 
-    ``remaining`` are the obligations that are left, each printing as text; ``reason`` says why it stopped.
+    ``remaining`` are the obligations that are left, each printing as text; ``reason`` says why it
+    stopped.
 
     >>> Unknown("x <= y", ("y - x >= 0",), "the budget of 5 s is used up")
     Unknown: x <= y

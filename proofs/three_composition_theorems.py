@@ -14,10 +14,10 @@ products p1 p2 and q1 q2, and
                 which integrates to delta1 + delta2 (1 - delta1), at most delta1 + delta2;
 * Renyi:        (p1 p2)^alpha (q1 q2)^(1 - alpha) is a product, so its logarithm adds.
 
-Sources: Dwork and Roth (2014), The Algorithmic Foundations of Differential Privacy, Theorem 3.16 and
-Corollary 3.15; Mironov (2017), Renyi Differential Privacy, Proposition 1; Bun and Steinke (2016),
-Concentrated Differential Privacy, Lemma 2.3. The multipliers, and every step below these lines, are
-found by dpsym and checked by its kernel.
+Sources: Dwork and Roth (2014), The Algorithmic Foundations of Differential Privacy, Theorem 3.16
+and Corollary 3.15; Mironov (2017), Renyi Differential Privacy, Proposition 1; Bun and Steinke
+(2016), Concentrated Differential Privacy, Lemma 2.3. The multipliers, and every step below these
+lines, are found by dpsym and checked by its kernel.
 """
 
 from sympy import Max, exp, oo, sqrt, symbols
@@ -229,5 +229,3 @@ def bounded_range_adds_adaptively():
     """False: the second stage can put its interval of losses where the first output wants it."""
     total = dp.compose(dp.BoundedRange(epsilon1), dp.BoundedRange(epsilon2))
     return dp.check(total, dp.BoundedRange(epsilon1 + epsilon2))
-
-

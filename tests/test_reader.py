@@ -96,10 +96,7 @@ def test_relations(text, expected):
         ("compose(PureDP(a), compose(ZCDP(b)))", compose(PureDP(a), ZCDP(b))),
         ("postprocess(PureDP(a))", postprocess(PureDP(a))),
         ("MomentBound(exp(2*L), a)", MomentBound(sp.exp(2 * PrivacyLoss()), a)),
-        (
-            "AdditiveNoise(Laplace(scale=b), sensitivity=1)",
-            AdditiveNoise(noise.Laplace(b), 1),
-        ),
+        ("AdditiveNoise(Laplace(scale=b), sensitivity=1)", AdditiveNoise(noise.Laplace(b), 1)),
         ("Table([[1/2, 1/2], [1, 0]])", Table([[0.5, 0.5], [1, 0]])),
         ("RandomizedResponse(e, categories=3)", RandomizedResponse(e, 3)),
     ],

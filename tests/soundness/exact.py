@@ -47,7 +47,7 @@ def value(item: Term, at: dict[str, mpmath.mpf], memo=None) -> mpmath.mpf:
             out = max(got) if op == "max" else min(got)
         elif op == "abs":
             out = abs(got[0])
-        elif op in ("log", "sqrt") and got[0] < 0 or op == "log" and not got[0]:
+        elif (op in ("log", "sqrt") and got[0] < 0) or (op == "log" and not got[0]):
             raise ValueError(op)
         else:
             out = getattr(mpmath, op)(got[0])
@@ -65,7 +65,7 @@ def holds(fact: Fact, at: dict[str, mpmath.mpf], slack=0) -> bool:
 def points(names, facts, count: int, seed: int = 5):
     """Random points at which the facts hold; small rationals, and some of other sizes."""
     source = random.Random(seed)
-    sizes = [Fraction(k, 8) for k in range(0, 33)] + [Fraction(1, 1000), Fraction(20)]
+    sizes = [Fraction(k, 8) for k in range(33)] + [Fraction(1, 1000), Fraction(20)]
     found = []
     for _ in range(60 * count):
         at = {}
@@ -123,7 +123,11 @@ def _response(epsilon, delta=0):
 
 def _pair(guarantee: Guarantee, at):
     name = guarantee.name
-    args = [None if arg is None else value(arg, at) for arg in guarantee.args if arg is None or "$t" not in arg.vars]
+    args = [
+        None if arg is None else value(arg, at)
+        for arg in guarantee.args
+        if arg is None or "$t" not in arg.vars
+    ]
     if name == "PureDP":
         return _response(args[0]) if args[0] >= 0 else None
     if name in ("ApproxDP", "ProbabilisticDP"):

@@ -12,7 +12,7 @@ from dpsym.kernel.terms import Term
 NAMES = ("x", "y")
 small = st.integers(-3, 3)
 rationals = st.builds(fmpq, st.integers(-12, 12), st.integers(1, 6))
-points = st.fixed_dictionaries({name: rationals for name in NAMES})
+points = st.fixed_dictionaries(dict.fromkeys(NAMES, rationals))
 
 
 def _more(inner: st.SearchStrategy[Term]) -> st.SearchStrategy[Term]:

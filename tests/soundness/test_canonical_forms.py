@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-
 import mpmath
 from flint import fmpq
 from hypothesis import assume, given, settings

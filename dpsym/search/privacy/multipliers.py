@@ -277,6 +277,15 @@ def below_power(
         yield row, value_after(row, data, facts, True)
 
 
+def by_mass(value: Value, data: StageData) -> tuple[Row, Value] | None:
+    """(t - K)_+ and t [t > K] are at most t: no divergence exceeds 1."""
+    if value.constant is not ZERO:
+        return None
+    top = tm.add(value.slope, *(w for _, w in (*value.hinges, *value.jumps)))
+    none = tuple(NULL for _ in data.moments)
+    return (Form(top * T, top, ZERO), NULL, none), Value(ZERO, top)
+
+
 def by_one(data: StageData) -> Iterator[Row]:
     """No multiplier at all, then each moment with multiplier 1."""
     none = tuple(NULL for _ in data.moments)

@@ -16,11 +16,11 @@ from dpsym.kernel.sequents import Sequent, context
 from dpsym.kernel.statements import INTEGER, Assumed, Guarantee, Mechanism, Processed, Statement
 from dpsym.kernel.terms import Term
 from dpsym.kernel.theorems import Theorem, prove
+from dpsym.search.leaf.hinted import Hint
 from dpsym.search.privacy import library
 from dpsym.search.privacy.families import epsilon, sums
 from dpsym.search.privacy.leaves import plausible, prove_leaf
 from dpsym.search.privacy.towers import plans
-from dpsym.search.leaf.hinted import Hint
 from dpsym.search.samples import number, points
 
 LEAF_SECONDS = 10.0
@@ -121,7 +121,7 @@ class _Prover:
         return self.mechanisms(goal, 0)
 
     def mechanisms(self, goal: Statement, start: int) -> Proof:
-        """Explicit mechanisms in a composition replaced by guarantees that they are shown to have."""
+        """Explicit mechanisms replaced by guarantees that they are shown to have."""
         single = len(goal.stages) == 1 and all(claim.name == "PureDP" for claim in goal.claims)
         for index in range(start, len(goal.stages)):
             if single or not isinstance(goal.stages[index], Mechanism):

@@ -19,6 +19,7 @@ from dpsym.search.privacy.multipliers import (
     at_start_and_kink,
     at_upper_node,
     below_power,
+    by_mass,
     by_one,
     exactly,
     value_after,
@@ -88,7 +89,7 @@ def _rows(phi: Form, stages: list[StageData], facts: Facts) -> Iterator[tuple[Ro
     if len(stages) == 1:
         for row in by_one(stages[0]):
             yield ((row, None),), value_after(row, stages[0], facts, False).at(ONE)
-    for peel in (_simple, _sharp, _chord):
+    for peel in (_simple, _sharp, _chord, _mass):
         found = _peeled(phi, stages, facts, peel)
         if found is not None:
             yield found
@@ -141,6 +142,10 @@ def _sharp(phi: Phi, data: StageData, facts: Facts, inner: bool) -> tuple[Row, P
         found = at_upper_node(phi, data, facts, keep_weights=False)
         return found or next(below_power(phi, data, facts, tangent=True), None)
     return _smooth(phi, data, facts, inner)
+
+
+def _mass(phi: Phi, data: StageData, facts: Facts, inner: bool) -> tuple[Row, Phi] | None:
+    return by_mass(phi, data) if isinstance(phi, Value) else None
 
 
 def _chord(phi: Phi, data: StageData, facts: Facts, inner: bool) -> tuple[Row, Phi] | None:

@@ -15,9 +15,9 @@ def refute_statement(statement: Statement, budget: Budget | float) -> Refutation
     """A checked witness against the statement, or ``None`` if none is found in so many seconds of
     CPU time.
 
-    Finds witnesses against any number of stages of assumed guarantees, one post-processed stage, and
-    against pure differential privacy of one explicit mechanism. The same statement gets the same witness in
-    every run.
+    Finds witnesses against any number of stages of assumed guarantees, one post-processed stage,
+    and against pure differential privacy of one explicit mechanism. The same statement gets the
+    same witness in every run.
 
     >>> from dpsym.kernel.statements import Assumed, Fact, Guarantee
     >>> from dpsym.kernel.terms import var
