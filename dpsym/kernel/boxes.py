@@ -62,7 +62,7 @@ class TreeKind(kinds.Kind):
         return (*parts[:3], *trees)
 
 
-BITS = kinds.WholeKind(balls.MIN_PRECISION, balls.MAX_PRECISION)
+BITS = kinds.whole(balls.MIN_PRECISION, balls.MAX_PRECISION)
 
 
 @leaf_rule(tree=TreeKind(), bits=BITS)

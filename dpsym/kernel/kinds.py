@@ -7,14 +7,14 @@ proved earlier (lemmas, theorems) its index; tuples and records are lists.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any, Protocol
 
 from flint import fmpq
 
 from dpsym.kernel import statements as st
-from dpsym.kernel.refusal import Refusal, expect, require
+from dpsym.kernel.refusal import Refusal, require
 from dpsym.kernel.terms import MAX_DIGITS, Term
 
 MAX_ITEMS = 5000
@@ -32,15 +32,11 @@ class Reader(Protocol):
 class Kind:
     """A type of parameter. ``describe`` completes the sentence "expected ..."."""
 
-    describe = "a value"
+    describe: str
 
-    def fits(self, value: object) -> bool:
-        return False
-
-    def check(self, value: object) -> None:
+    def check(self, value: Any) -> None:
         """Refuse a value that is not of this kind."""
-        if not self.fits(value):
-            raise self.refuse(value)
+        raise self.refuse(value)
 
     def refuse(self, value: object) -> Refusal:
         return Refusal("parameter", f"expected {self.describe}", value)
@@ -50,56 +46,36 @@ class Kind:
         return data
 
 
-class TermKind(Kind):
-    describe = "a term"
+@dataclass(frozen=True)
+class Plain(Kind):
+    """The values that pass a test."""
 
-    def fits(self, value: object) -> bool:
-        return isinstance(value, Term)
+    describe: str
+    fits: Callable[[Any], bool]
 
+    def check(self, value: Any) -> None:
+        if not self.fits(value):
+            raise self.refuse(value)
+
+
+class _Term(Plain):
     def read(self, data: Any, source: Reader) -> Any:
         return source.term(data)
 
 
-@dataclass(frozen=True)
-class NameKind(Kind):
-    describe = "a name of at most 200 characters"
-    shortest: int = 1
-
-    def fits(self, value: object) -> bool:
-        return type(value) is str and self.shortest <= len(value) <= 200
-
-
-@dataclass(frozen=True)
-class WholeKind(Kind):
-    """A whole number from ``low`` to ``high``."""
-
-    low: int
-    high: int
-
-    def check(self, value: object) -> None:
-        fits = type(value) is int and self.low <= value <= self.high
-        require(fits, "parameter", f"a whole number from {self.low} to {self.high}", value)
-
-
-@dataclass(frozen=True)
-class RationalKind(Kind):
-    positive: bool = False
-
-    def check(self, value: object) -> None:
-        number = expect(fmpq, value, "parameter", "a rational")
-        require(not self.positive or number > 0, "parameter", "a positive rational", value)
-
+class _Rational(Plain):
     def read(self, data: Any, source: Reader) -> Any:
         return read_rational(data)
 
 
-@dataclass(frozen=True)
-class ChoiceKind(Kind):
-    options: tuple[object, ...]
+def whole(low: int, high: int) -> Kind:
+    what = f"a whole number from {low} to {high}"
+    return Plain(what, lambda value: type(value) is int and low <= value <= high)
 
-    def check(self, value: object) -> None:
-        fits = any(type(value) is type(option) and value == option for option in self.options)
-        require(fits, "parameter", f"one of {self.options}", value)
+
+def choice(*options: object) -> Kind:
+    known = [(type(option), option) for option in options]  # so that True is not 1
+    return Plain(f"one of {options}", lambda value: (type(value), value) in known)
 
 
 @dataclass(frozen=True)
@@ -173,10 +149,9 @@ class OneOfKind(Kind):
     options: tuple[RecordKind, ...]
 
     def option(self, name: object) -> RecordKind:
-        for kind in self.options:
-            if kind.made.__name__ == name:
-                return kind
-        raise Refusal("parameter", f"one of {[kind.made.__name__ for kind in self.options]}", name)
+        found = [kind for kind in self.options if kind.made.__name__ == name]
+        require(bool(found), "parameter", "one of the classes that can stand here", name)
+        return found[0]
 
     def check(self, value: object) -> None:
         self.option(type(value).__name__).check(value)
@@ -193,8 +168,9 @@ class EarlierKind(Kind):
     sealed: list[type] = field(default_factory=list, hash=False)
     describe = "something proved earlier"
 
-    def fits(self, value: object) -> bool:
-        return any(type(value) is kind for kind in self.sealed)
+    def check(self, value: Any) -> None:
+        if type(value) not in self.sealed:
+            raise self.refuse(value)
 
     def read(self, data: Any, source: Reader) -> Any:
         return source.earlier(data)
@@ -216,15 +192,18 @@ def read_rational(data: object) -> fmpq:
     return fmpq(found[0])
 
 
-TERM, NAME = TermKind(), NameKind()
-RATIONAL, POSITIVE = RationalKind(), RationalKind(positive=True)
-SIGN, FLAG = ChoiceKind((1, -1)), ChoiceKind((False, True))
-FACT = RecordKind(st.Fact, (TERM, ChoiceKind(st.RELATIONS)))
+TERM = _Term("a term", lambda value: isinstance(value, Term))
+LABEL = Plain("at most 200 characters", lambda value: type(value) is str and len(value) <= 200)
+NAME = Plain("a name of at most 200 characters", lambda value: LABEL.fits(value) and value != "")
+RATIONAL = _Rational("a rational", lambda value: isinstance(value, fmpq))
+POSITIVE = _Rational("a positive rational", lambda value: isinstance(value, fmpq) and value > 0)
+SIGN, FLAG = choice(1, -1), choice(False, True)
+FACT = RecordKind(st.Fact, (TERM, choice(*st.RELATIONS)))
 GUARANTEE = RecordKind(st.Guarantee, (NAME, ListKind(MaybeKind(TERM)), FLAG, FLAG))
-VARIABLES = ListKind(RowKind((NAME, ChoiceKind((st.REAL, st.INTEGER)))))
+VARIABLES = ListKind(RowKind((NAME, choice(st.REAL, st.INTEGER))))
 FACTS, GUARANTEES = ListKind(FACT), ListKind(GUARANTEE)
 REGION = RecordKind(st.Region, (TERM, TERM, MaybeKind(NAME), FACTS, MaybeKind(TERM)))
-PAIR = RecordKind(st.Pair, (ListKind(REGION), VARIABLES, FACTS, NameKind(shortest=0)))
+PAIR = RecordKind(st.Pair, (ListKind(REGION), VARIABLES, FACTS, LABEL))
 MECHANISM = RecordKind(st.Mechanism, (ListKind(PAIR),))
 ASSUMED, PROCESSED = (RecordKind(kind, (GUARANTEES,)) for kind in (st.Assumed, st.Processed))
 STAGE = OneOfKind((ASSUMED, PROCESSED, MECHANISM))

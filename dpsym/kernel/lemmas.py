@@ -1,8 +1,8 @@
 """Textbook inequalities that rules may use as facts. Data: name, arguments, conditions, fact.
 
 Each holds at every point where its conditions hold. Sources: Taylor's theorem with the Lagrange
-remainder (exp); log x <= x - 1 and its inverse; the first Pade bounds of log; for erfc the bounds of
-Gordon (1941), Ann. Math. Stat. 12, and erfc(u) <= exp(-u^2) for u >= 0 (Chernoff); Bernoulli's
+remainder (exp); log x <= x - 1 and its inverse; the first Pade bounds of log; for erfc the bounds
+of Gordon (1941), Ann. Math. Stat. 12, and erfc(u) <= exp(-u^2) for u >= 0 (Chernoff); Bernoulli's
 inequality for real exponents.
 """
 
@@ -14,12 +14,12 @@ from typing import Any
 
 from flint import fmpq
 
-from dpsym.kernel.kinds import TERM, Kind, WholeKind
+from dpsym.kernel.kinds import TERM, Kind, whole
 from dpsym.kernel.refusal import Refusal, require
 from dpsym.kernel.statements import Fact
 from dpsym.kernel.terms import ONE, PI, ZERO, Term, erfc, exp, log, power, real_power, sqrt
 
-ORDER = WholeKind(0, 15)
+ORDER = whole(0, 15)
 Instance = tuple[tuple[Fact, ...], Fact]
 
 

@@ -12,7 +12,7 @@ from flint import fmpq
 from dpsym.kernel import kinds
 from dpsym.kernel import terms as tm
 from dpsym.kernel.canon import Poly, constant, lone, scaled, to_term
-from dpsym.kernel.kinds import POSITIVE, SIGN, TERM, ChoiceKind, ListKind, MaybeKind, RowKind
+from dpsym.kernel.kinds import POSITIVE, SIGN, TERM, ListKind, MaybeKind, RowKind, choice
 from dpsym.kernel.lemmas import LEMMAS, instance
 from dpsym.kernel.refusal import Refusal, require
 from dpsym.kernel.rules import Goal, keep, leaf_rule
@@ -39,7 +39,7 @@ class InstanceKind(kinds.Kind):
 
 
 INSTANCE = InstanceKind()
-INDEX = kinds.WholeKind(0, 10_000)
+INDEX = kinds.whole(0, 10_000)
 
 
 def _rest(goal: Sequent, item: Term) -> Sequent:
@@ -117,7 +117,7 @@ def exponentiate(goal: Sequent, scale: fmpq) -> list[Goal]:
 _INCREASING = {"exp": 1, "log": 1, "sqrt": 1, "erfc": -1}
 
 
-@leaf_rule(function=ChoiceKind(tuple(_INCREASING)), larger=TERM, smaller=TERM)
+@leaf_rule(function=choice(*_INCREASING), larger=TERM, smaller=TERM)
 def monotone(goal: Sequent, function: str, larger: Term, smaller: Term) -> list[Goal]:
     """A monotone function on both sides.
 
@@ -133,7 +133,7 @@ def monotone(goal: Sequent, function: str, larger: Term, smaller: Term) -> list[
     return keep([*obligations(goal.hypotheses, first, second), difference])
 
 
-FACTORS = ListKind(RowKind((TERM, kinds.WholeKind(-60, 60), SIGN)))
+FACTORS = ListKind(RowKind((TERM, kinds.whole(-60, 60), SIGN)))
 
 
 @leaf_rule(coefficient=kinds.RATIONAL, factors=FACTORS)
@@ -189,7 +189,7 @@ def subtract(goal: Sequent, multiplier: Term, lemma: tuple[str, tuple[Any, ...]]
     return keep([*obligations(goal.hypotheses, multiplier), *shown, rest])
 
 
-SOURCE = ChoiceKind(("hypothesis", "positive", "nonnegative", "lemma"))
+SOURCE = choice("hypothesis", "positive", "nonnegative", "lemma")
 FACTS = ListKind(RowKind((SOURCE, MaybeKind(INDEX), MaybeKind(TERM), MaybeKind(INSTANCE))))
 PRODUCTS = ListKind(RowKind((POSITIVE, ListKind(INDEX), MaybeKind(TERM))))
 Rows = tuple[tuple[Any, ...], ...]

@@ -13,7 +13,7 @@ from flint import fmpq
 
 from dpsym.kernel import terms as tm
 from dpsym.kernel.canon import Monomial, Poly, mono_term, to_term
-from dpsym.kernel.kinds import FLAG, NAME, SIGN, TERM, ChoiceKind, ListKind, MaybeKind, RowKind
+from dpsym.kernel.kinds import FLAG, NAME, SIGN, TERM, ListKind, MaybeKind, RowKind, choice
 from dpsym.kernel.rules import Goal, keep, leaf_rule, require
 from dpsym.kernel.sequents import Context, Facts, Sequent, context, defined, obligations, with_facts
 from dpsym.kernel.statements import Fact
@@ -196,7 +196,7 @@ def _degree(form: Poly, name: str) -> tuple[int, Poly] | None:
 _MAPS = ("shift", "negate", "scale", "inverse", "log", "decay", "square")
 
 
-@leaf_rule(">=", ">", "!=", name=NAME, kind=ChoiceKind(_MAPS), new=NAME, item=TERM)
+@leaf_rule(">=", ">", "!=", name=NAME, kind=choice(*_MAPS), new=NAME, item=TERM)
 def change(goal: Sequent, name: str, kind: str, new: str, item: Term) -> list[Goal]:
     """A new variable u for x, whose image covers every x that the hypotheses allow.
 

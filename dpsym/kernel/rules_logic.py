@@ -7,7 +7,7 @@ sequents that make e defined where H holds.
 from __future__ import annotations
 
 from dpsym.kernel import sequents as sq
-from dpsym.kernel.kinds import FACT, NAME, SIGN, TERM, EarlierKind, ListKind, RowKind, WholeKind
+from dpsym.kernel.kinds import FACT, NAME, SIGN, TERM, EarlierKind, ListKind, RowKind
 from dpsym.kernel.refusal import require
 from dpsym.kernel.rules import Goal, keep, leaf_rule
 from dpsym.kernel.sequents import Facts, Sequent, context, obligations, with_facts

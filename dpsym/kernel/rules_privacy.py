@@ -28,7 +28,7 @@ from dpsym.kernel.statements import Assumed, Fact, Guarantee, Mechanism, Pair, P
 from dpsym.kernel.terms import ONE, ZERO, Term
 
 S = tm.var(st.PREFIX)
-INDEX = kd.WholeKind(0, 10_000)
+INDEX = kd.whole(0, 10_000)
 THEOREM = kd.EarlierKind()
 FORM = RecordKind(Form, (TERM, MaybeKind(TERM), MaybeKind(TERM)))
 Wanted = TypeVar("Wanted")
@@ -186,7 +186,7 @@ def directions(goal: Statement) -> list[Goal]:
     return [replace(goal, claims=(one,)) for one in both]
 
 
-@privacy_rule(name=NAME, bound=kd.WholeKind(-(10**9), 10**9))
+@privacy_rule(name=NAME, bound=kd.whole(-(10**9), 10**9))
 def integers(goal: Statement, name: str, bound: int) -> list[Goal]:
     """F |- n - c > 0   F, n - (c + 1) >= 0, S => claim
     ------------------------------------------------ n an integer variable, c a whole number
