@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from itertools import combinations
-from math import gcd
+from math import gcd, lcm
 from typing import Any
 
 from flint import fmpq
@@ -22,7 +22,6 @@ from dpsym.kernel.canon import (
     Monomial,
     Poly,
     constant,
-    lcm_denominators,
     mono_power,
     plus,
     scaled,
@@ -509,7 +508,7 @@ def _log_groups(form: Poly) -> list[Term]:
 
 def _product_of(logs: dict[Term, fmpq]) -> Term | None:
     """The product of A^k over the logs of A, with k scaled to small whole numbers."""
-    scale = fmpq(lcm_denominators(logs.values()))
+    scale = fmpq(lcm(*(int(value.q) for value in logs.values())))
     counts = [(item, int(value * scale)) for item, value in logs.items()]
     common = gcd(*(count for _, count in counts))
     counts = sorted(((item, k // common) for item, k in counts), key=lambda pair: pair[0].key)
