@@ -31,6 +31,7 @@ if TYPE_CHECKING:
         ZCDP,
         both,
     )
+    from dpsym.hints import derive, lemma, split, subst, use
     from dpsym.losses import PrivacyLoss, hockey_stick, renyi
     from dpsym.mechanisms import (
         AdditiveNoise,
@@ -57,6 +58,7 @@ _HOMES = {
         "ZCDP",
         "both",
     ),
+    "hints": ("derive", "lemma", "split", "subst", "use"),
     "losses": ("PrivacyLoss", "hockey_stick", "renyi"),
     "mechanisms": ("AdditiveNoise", "DensityPair", "RandomizedResponse", "Table", "noise"),
     "results": ("Result",),

@@ -3,28 +3,32 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
+
+from flint import fmpq
 
 from dpsym.claims import Goal, read_claim, read_inequality
 from dpsym.errors import InputError, ProofError, TooLargeError
 from dpsym.goals import goal_text
+from dpsym.hints import read_hints
 from dpsym.kernel import terms as tm
 from dpsym.kernel.proofs import Lemma, top_obligations
 from dpsym.kernel.refusal import Refusal, TooLarge
 from dpsym.kernel.sequents import Facts, Sequent, context
 from dpsym.kernel.statements import INTEGER, Fact
 from dpsym.kernel.terms import Term
+from dpsym.openings import open_goals
 from dpsym.results import Result
 from dpsym.scope import Scope
 from dpsym.search import leaf
+from dpsym.search.leaf.hinted import Hint
 from dpsym.search.privacy.prover import Stuck, prove_statement
 from dpsym.search.samples import points
 from dpsym.verdicts import Proved, Refuted, Unknown, Vacuous, Verdict
 
 if TYPE_CHECKING:
     from dpsym.combinators import Subject
-    from dpsym.guarantees import Both, Guarantee
 
 __all__ = ["DEFAULT_BUDGET", "check", "check_inequality", "prove"]
 
@@ -36,7 +40,7 @@ _FIRST_PROOF, _REFUTATION = 0.35, 0.35  # shares of the budget
 
 def check(
     subject: Subject,
-    claim: Guarantee | Both,
+    claim: Subject,
     where: object = (),
     hints: Sequence[object] | None = None,
     budget: float = DEFAULT_BUDGET,
@@ -49,7 +53,8 @@ def check(
         claim: a guarantee, or ``both(A, B)``. Its arguments need only be real.
         where: conditions on the parameters: relations, and ``{symbol: Interval}``. Assumptions of
             the symbols count too, and the ranges of the subject's own arguments.
-        hints: none are needed yet; ``None``.
+        hints: ``derive``, ``subst``, ``split``, ``lemma`` and ``use`` of ``dpsym.hints``, for the
+            real inequalities that are left; a wrong hint costs time, never soundness.
         budget: processor seconds to spend, about; running out is ``Unknown``.
 
     Returns: ``Proved`` with a certificate, ``Refuted`` with an exact witness, ``Unknown`` with what
@@ -69,20 +74,20 @@ def check(
       by 6 steps of 4 rules that the kernel checked, on no postulate
     """
     started = time.process_time()
-    _no_hints(hints)
     limit = _seconds(budget)
     try:
         goal = read_claim(subject, claim, where, _sign)
+        steps = read_hints(hints, goal.scope)
     except (TooLargeError, TooLarge) as error:
         return Unknown(f"{type(subject).__name__}: a claim that is too large", reason=str(error))
     except Refusal as refusal:
         raise InputError("claim", refusal.condition, refusal) from None
-    return _Check(goal, started, limit).verdict()
+    return _Check(goal, steps, started, limit).verdict()
 
 
 def prove(
     subject: Subject,
-    claim: Guarantee | Both,
+    claim: Subject,
     where: object = (),
     hints: Sequence[object] | None = None,
     budget: float = DEFAULT_BUDGET,
@@ -126,19 +131,19 @@ def check_inequality(
       by 2 steps of 2 rules that the kernel checked, on no postulate
     """
     started = time.process_time()
-    _no_hints(hints)
     limit = _seconds(budget)
     if type(strict) is not bool:
         raise InputError("strict", "True or False", strict)
     try:
         term, scope = read_inequality(lhs, rhs, where)
+        steps = read_hints(hints, scope)
     except (TooLargeError, TooLarge) as error:
         return Unknown("an inequality that is too large", reason=str(error))
     sequent = Sequent(tuple(scope.facts), Fact(term, ">" if strict else ">="))
     text = goal_text(sequent)
     integers = frozenset(name for name, kind in scope.variables if kind == INTEGER)
     try:
-        return _inequality(sequent, scope, text, integers, started, limit)
+        return _inequality(sequent, scope, text, integers, steps, started, limit)
     except (TooLarge, RecursionError) as error:
         return Unknown(text, (text,), str(error), seconds=_since(started))
     except Refusal as refusal:
@@ -150,6 +155,7 @@ def _inequality(
     scope: Scope,
     text: str,
     integers: frozenset[str],
+    hints: tuple[Hint, ...],
     started: float,
     limit: float,
 ) -> Verdict:
@@ -165,7 +171,7 @@ def _inequality(
                 text,
                 got=f"undefined at {_values(found)}",
             )
-    answer = leaf.decide(sequent, limit, integers)
+    answer = leaf.decide(sequent, limit, integers, hints)
     seconds = _since(started)
     if isinstance(answer, Lemma):
         return Proved(text, Result(answer), seconds=seconds)
@@ -173,11 +179,10 @@ def _inequality(
         if scope.dropped:
             return Unknown(text, (), _dropped(scope), seconds=seconds)
         return Refuted(text, PointWitness(sequent, answer.values), seconds=seconds)
-    left = tuple(goal_text(item).replace("\n", " ") for item in answer.left)
-    return Unknown(text, left, answer.reason, seconds=seconds)
+    return Unknown(text, open_goals(answer.left, scope), answer.reason, seconds=seconds)
 
 
-def _everywhere(premise: Sequent, sequent: Sequent, values: dict[str, object]) -> bool:
+def _everywhere(premise: Sequent, sequent: Sequent, values: Mapping[str, fmpq]) -> bool:
     """Whether the obligation is one of the whole domain, not of a branch or of a hypothesis."""
     return premise.hypotheses == sequent.hypotheses and set(values) >= set(sequent.vars)
 
@@ -185,7 +190,7 @@ def _everywhere(premise: Sequent, sequent: Sequent, values: dict[str, object]) -
 class PointWitness:
     """Exact values at which an inequality fails."""
 
-    def __init__(self, sequent: Sequent, values: dict[str, object]) -> None:
+    def __init__(self, sequent: Sequent, values: Mapping[str, fmpq]) -> None:
         self.values = {name: values[name] for name in sorted(values)}
         self._sequent = sequent
 
@@ -193,15 +198,15 @@ class PointWitness:
         """The values, and the enclosed value of rhs - lhs."""
         from dpsym.kernel.balls import enclose
 
-        names = {name: tm.num(value) for name, value in self.values.items()}  # type: ignore[arg-type]
+        names = {name: tm.num(value) for name, value in self.values.items()}
         low, high = enclose(tm.substitute(self._sequent.goal.term, names), {}, 128, True)
         at = f"at {_values(self.values)}: " if self.values else ""
         return f"{at}rhs - lhs lies in [{low.str(8, radius=False)}, {high.str(8, radius=False)}]"
 
 
 class _Check:
-    def __init__(self, goal: Goal, started: float, limit: float) -> None:
-        self.goal, self.started, self.limit = goal, started, limit
+    def __init__(self, goal: Goal, hints: tuple[Hint, ...], started: float, limit: float) -> None:
+        self.goal, self.hints, self.started, self.limit = goal, hints, started, limit
         self.text = goal_text(goal.statement)
 
     def verdict(self) -> Verdict:
@@ -233,7 +238,9 @@ class _Check:
             if stuck is not None and not stuck.out_of_time:
                 break  # more time would not help
             try:
-                theorem = prove_statement(statement, left * share, self.goal.suggestions)
+                theorem = prove_statement(
+                    statement, left * share, self.goal.suggestions, self.hints
+                )
             except Stuck as failed:
                 stuck = failed
                 continue
@@ -245,10 +252,9 @@ class _Check:
             )
         if stuck is None:
             return self.unknown("the budget is used up")
-        left_open = tuple(goal_text(item).replace("\n", " ") for item in stuck.remaining)
-        return self.unknown(stuck.reason, left_open)
+        return self.unknown(stuck.reason, open_goals(stuck.remaining, self.goal.scope))
 
-    def unknown(self, reason: str, left: tuple[str, ...] = ()) -> Unknown:
+    def unknown(self, reason: str, left: tuple[object, ...] = ()) -> Unknown:
         return Unknown(self.text, left or (self.text,), reason, seconds=_since(self.started))
 
     def rows(self) -> tuple[str, ...]:
@@ -317,11 +323,6 @@ def _sign(term: Term, facts: Facts) -> str | None:
     return None
 
 
-def _no_hints(hints: object) -> None:
-    if hints is not None:
-        raise InputError("hints", "None", hints)
-
-
 def _seconds(budget: object) -> float:
     number = isinstance(budget, (int, float)) and not isinstance(budget, bool)
     if not number or not 0 < budget <= _MOST:  # type: ignore[operator]
@@ -329,8 +330,8 @@ def _seconds(budget: object) -> float:
     return float(budget)  # type: ignore[arg-type]
 
 
-def _values(values: object) -> str:
-    return ", ".join(f"{name} = {value}" for name, value in dict(values).items())  # type: ignore
+def _values(values: Mapping[str, object]) -> str:
+    return ", ".join(f"{name} = {value}" for name, value in values.items())
 
 
 def _since(started: float) -> float:

@@ -38,9 +38,7 @@ class Goal:
     suggestions: tuple[tuple[statements.Guarantee, ...], ...] = ()
 
 
-def read_claim(
-    subject: Subject, claim: Guarantee | Both, where: object, decide: DecideUnder
-) -> Goal:
+def read_claim(subject: Subject, claim: Subject, where: object, decide: DecideUnder) -> Goal:
     """The goal of ``check(subject, claim, where)``.
 
     Raises: InputError, UnsupportedError, TooLargeError.

@@ -485,7 +485,7 @@ def _integers(names: tuple[str, ...]) -> dict[str, Any]:
     return {name: Symbol(name, integer=True) for name in names}
 
 
-def _limits(budget: float | None) -> dict[str, float]:
+def _limits(budget: float | None) -> dict[str, Any]:
     return {} if budget is None else {"budget": budget}
 
 

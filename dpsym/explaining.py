@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
 from dpsym.certificates import earlier_results
@@ -16,7 +16,7 @@ from dpsym.printing import show, show_fact
 
 __all__ = ["REASONS", "explain"]
 
-Parameters = dict[str, Any]
+Parameters = Mapping[str, Any]
 _CLOSED = "evident"
 _MAX_LINES = 4000
 

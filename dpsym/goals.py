@@ -98,8 +98,8 @@ def _pair_head(pair: Pair) -> str:
 def _region(region: Region) -> str:
     sizes = f"p = {_term(region.p)}, q = {_term(region.q)}"
     if region.output is None:
-        once = region.weight is None or region.weight is ONE
-        return f"{'' if once else f'{_term(region.weight)} times '}an atom with {sizes}"
+        times = "" if region.weight in (None, ONE) else f"{_term(region.weight or ONE)} times "
+        return f"{times}an atom with {sizes}"
     inside = f" where {_facts(region.facts)}" if region.facts else ""
     times = "" if region.weight is None else f", times {_term(region.weight)}"
     return f"densities {sizes}{times} of {_name(region.output)}{inside}"

@@ -149,7 +149,7 @@ class Refuted(Verdict):
 class Unknown(Verdict):
     """Neither a proof nor a witness was found; it does not mean that the claim is false.
 
-    ``remaining`` are the obligations that are left, one text each; ``reason`` says why it stopped.
+    ``remaining`` are the obligations that are left, each printing as text; ``reason`` says why it stopped.
 
     >>> Unknown("x <= y", ("y - x >= 0",), "the budget of 5 s is used up")
     Unknown: x <= y
@@ -157,7 +157,7 @@ class Unknown(Verdict):
       left to prove: y - x >= 0
     """
 
-    remaining: tuple[str, ...] = ()
+    remaining: tuple[object, ...] = ()
     reason: str = ""
 
     def _grounds(self) -> list[str]:

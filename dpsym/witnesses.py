@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from dpsym.kernel.witness import Refutation
+from dpsym.refutations import Refutation
 from dpsym.search.refutation import describe, script
 
 __all__ = ["Witness"]

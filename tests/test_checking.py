@@ -110,6 +110,7 @@ BAD = [
     (lambda: dp.check(dp.PureDP(e), dp.PureDP(e), budget=0), "budget"),
     (lambda: dp.check(dp.PureDP(e), dp.PureDP(e), budget=math.nan), "budget"),
     (lambda: dp.check(dp.PureDP(e), dp.PureDP(e), hints=[1]), "hints"),
+    (lambda: dp.check(dp.PureDP(e), dp.PureDP(e), hints=[dp.derive("y")]), "hints.*y"),
     (lambda: dp.check(dp.RenyiDP(alpha, e), dp.RenyiDP(alpha, e)), "alpha"),
     (lambda: dp.check_inequality("x", 1), "lhs"),
     (lambda: dp.check_inequality(log(x), x), "lhs"),

@@ -15,22 +15,9 @@ from typing import Any
 from flint import fmpq
 
 from dpsym.kernel.kinds import TERM, Kind, WholeKind
-from dpsym.kernel.refusal import Refusal
+from dpsym.kernel.refusal import Refusal, require
 from dpsym.kernel.statements import Fact
-from dpsym.kernel.terms import (
-    ONE,
-    PI,
-    ZERO,
-    Term,
-    erfc,
-    exp,
-    log,
-    num,
-    power,
-    real_power,
-    sqrt,
-    term,
-)
+from dpsym.kernel.terms import ONE, PI, ZERO, Term, erfc, exp, log, power, real_power, sqrt
 
 ORDER = WholeKind(0, 15)
 Instance = tuple[tuple[Fact, ...], Fact]
@@ -51,8 +38,7 @@ LEMMAS: dict[str, Lemma] = {}
 
 def _lemma(says: str, *kinds: Kind) -> Callable[[Callable[..., Instance]], None]:
     def add(build: Callable[..., Instance]) -> None:
-        name = build.__name__
-        LEMMAS[name] = Lemma(name, kinds, says, build)
+        LEMMAS[build.__name__] = Lemma(build.__name__, kinds, says, build)
 
     return add
 
@@ -62,120 +48,113 @@ def instance(name: str, args: tuple[Any, ...]) -> Instance:
     found = LEMMAS.get(name)
     if found is None:
         raise Refusal("lemma", "the name of a lemma", name)
-    if len(args) != len(found.kinds):
-        raise Refusal("lemma", f"{name} takes {len(found.kinds)} arguments", len(args))
+    fits = len(args) == len(found.kinds)
+    require(fits, "lemma", f"{name} takes {len(found.kinds)} arguments", len(args))
     for kind, arg in zip(found.kinds, args, strict=True):
         kind.check(arg)
     return found.build(*args)
 
 
-def _at_least(item: Term) -> Fact:
-    return Fact(term(item), ">=")
+def at_least(item: Term, *conditions: Term) -> Instance:
+    """``item >= 0`` where the conditions are at least 0."""
+    return tuple(Fact(condition, ">=") for condition in conditions), Fact(item, ">=")
 
 
-def _above(item: Term) -> Fact:
-    return Fact(term(item), ">")
+def given(found: Instance, *positive: Term) -> Instance:
+    """The lemma under more conditions, that these terms are above 0."""
+    return (*(Fact(item, ">") for item in positive), *found[0]), found[1]
 
 
 def taylor(arg: Term, order: int) -> Term:
     """1 + u + ... + u^n/n!"""
     total, part = ZERO, ONE
     for k in range(order + 1):
-        total = total + part
-        part = part * arg * fmpq(1, k + 1)
+        total, part = total + part, part * arg * fmpq(1, k + 1)
     return total
 
 
 @_lemma("exp(u) >= its Taylor polynomial of order n: n odd, or u >= 0", TERM, ORDER)
-def exp_taylor(arg: Term, order: int) -> Instance:
-    conditions = () if order % 2 else (_at_least(arg),)
-    return conditions, _at_least(exp(arg) - taylor(arg, order))
+def exp_taylor(u: Term, order: int) -> Instance:
+    return at_least(exp(u) - taylor(u, order), *(() if order % 2 else (u,)))
 
 
 @_lemma("exp(u) <= its Taylor polynomial of even order for u <= 0", TERM, ORDER)
-def exp_taylor_above(arg: Term, order: int) -> Instance:
-    if order % 2:
-        raise Refusal("lemma", "exp_taylor_above takes an even order", order)
-    return (_at_least(-arg),), _at_least(taylor(arg, order) - exp(arg))
+def exp_taylor_above(u: Term, order: int) -> Instance:
+    require(order % 2 == 0, "lemma", "exp_taylor_above takes an even order", order)
+    return at_least(taylor(u, order) - exp(u), -u)
 
 
 @_lemma("exp(u) <= 1/(1 - u) for u < 1", TERM)
-def exp_inverse(arg: Term) -> Instance:
-    return (_above(1 - arg),), _at_least(1 / (1 - arg) - exp(arg))
+def exp_inverse(u: Term) -> Instance:
+    return given(at_least(1 / (1 - u) - exp(u)), 1 - u)
 
 
 @_lemma("log(a) <= a - 1 for a > 0", TERM)
-def log_above(arg: Term) -> Instance:
-    return (_above(arg),), _at_least(arg - 1 - log(arg))
+def log_above(a: Term) -> Instance:
+    return given(at_least(a - 1 - log(a)), a)
 
 
 @_lemma("log(a) >= 1 - 1/a for a > 0", TERM)
-def log_below(arg: Term) -> Instance:
-    return (_above(arg),), _at_least(log(arg) - 1 + 1 / arg)
+def log_below(a: Term) -> Instance:
+    return given(at_least(log(a) - 1 + 1 / a), a)
 
 
 @_lemma("log(a) >= 2(a - 1)/(a + 1) for a >= 1", TERM)
-def log_pade_below(arg: Term) -> Instance:
-    return (_at_least(arg - 1),), _at_least(log(arg) - 2 * (arg - 1) / (arg + 1))
+def log_pade_below(a: Term) -> Instance:
+    return at_least(log(a) - 2 * (a - 1) / (a + 1), a - 1)
 
 
 @_lemma("log(a) <= (a - 1/a)/2 for a >= 1", TERM)
-def log_pade_above(arg: Term) -> Instance:
-    return (_at_least(arg - 1),), _at_least((arg - 1 / arg) * fmpq(1, 2) - log(arg))
+def log_pade_above(a: Term) -> Instance:
+    return at_least((a - 1 / a) * fmpq(1, 2) - log(a), a - 1)
 
 
 @_lemma("erfc(u) <= exp(-u^2)/(u sqrt(pi)) for u > 0", TERM)
-def erfc_mills(arg: Term) -> Instance:
-    bound = exp(-power(arg, 2)) / (arg * sqrt(PI))
-    return (_above(arg),), _at_least(bound - erfc(arg))
+def erfc_mills(u: Term) -> Instance:
+    return given(at_least(exp(-power(u, 2)) / (u * sqrt(PI)) - erfc(u)), u)
 
 
 @_lemma("erfc(u) <= exp(-u^2) for u >= 0", TERM)
-def erfc_chernoff(arg: Term) -> Instance:
-    return (_at_least(arg),), _at_least(exp(-power(arg, 2)) - erfc(arg))
+def erfc_chernoff(u: Term) -> Instance:
+    return at_least(exp(-power(u, 2)) - erfc(u), u)
 
 
 @_lemma("erfc(u) >= 2u exp(-u^2)/(sqrt(pi)(1 + 2u^2)) for u > 0", TERM)
-def erfc_below(arg: Term) -> Instance:
-    bound = 2 * arg * exp(-power(arg, 2)) / (sqrt(PI) * (1 + 2 * power(arg, 2)))
-    return (_above(arg),), _at_least(erfc(arg) - bound)
+def erfc_below(u: Term) -> Instance:
+    bound = 2 * u * exp(-power(u, 2)) / (sqrt(PI) * (1 + 2 * power(u, 2)))
+    return given(at_least(erfc(u) - bound), u)
 
 
 @_lemma("erfc(u) > 0", TERM)
-def erfc_positive(arg: Term) -> Instance:
-    return (), _above(erfc(arg))
+def erfc_positive(u: Term) -> Instance:
+    return (), Fact(erfc(u), ">")
 
 
 @_lemma("erfc(u) < 2", TERM)
-def erfc_below_two(arg: Term) -> Instance:
-    return (), _above(2 - erfc(arg))
+def erfc_below_two(u: Term) -> Instance:
+    return (), Fact(2 - erfc(u), ">")
 
 
 @_lemma("pi > 314159/100000")
 def pi_below() -> Instance:
-    return (), _above(PI - num(fmpq(314159, 100000)))
+    return (), Fact(PI - fmpq(314159, 100000), ">")
 
 
 @_lemma("pi < 314160/100000")
 def pi_above() -> Instance:
-    return (), _above(num(fmpq(314160, 100000)) - PI)
+    return (), Fact(-PI + fmpq(314160, 100000), ">")
 
 
 @_lemma("sqrt(a) sqrt(c) <= (a + c)/2 for a >= 0, c > 0", TERM, TERM)
-def sqrt_mean(first: Term, second: Term) -> Instance:
-    mean = (first + second) * fmpq(1, 2)
-    conditions = (_at_least(first), _above(second))
-    return conditions, _at_least(mean - sqrt(first) * sqrt(second))
+def sqrt_mean(a: Term, c: Term) -> Instance:
+    return given(at_least((a + c) * fmpq(1, 2) - sqrt(a) * sqrt(c), a), c)
 
 
 @_lemma("w^a >= 1 + a(w - 1) for w > 0 and a >= 1", TERM, TERM)
-def bernoulli(base: Term, exponent: Term) -> Instance:
-    fact = real_power(base, exponent) - 1 - exponent * (base - 1)
-    return (_above(base), _at_least(exponent - 1)), _at_least(fact)
+def bernoulli(w: Term, a: Term) -> Instance:
+    return given(at_least(real_power(w, a) - 1 - a * (w - 1), a - 1), w)
 
 
 @_lemma("w^a <= 1 + a(w - 1) for w > 0 and 0 <= a <= 1", TERM, TERM)
-def bernoulli_above(base: Term, exponent: Term) -> Instance:
-    conditions = (_above(base), _at_least(exponent), _at_least(1 - exponent))
-    fact = 1 + exponent * (base - 1) - real_power(base, exponent)
-    return conditions, _at_least(fact)
+def bernoulli_above(w: Term, a: Term) -> Instance:
+    return given(at_least(1 + a * (w - 1) - real_power(w, a), a, 1 - a), w)

@@ -37,7 +37,7 @@ class Proof:
 
 
 class Sealed:
-    """A class whose instances only this module makes."""
+    """A class whose instances are made by ``seal`` alone."""
 
     __slots__ = ()
 
@@ -48,8 +48,8 @@ class Sealed:
         raise AttributeError(f"a {type(self).__name__} is immutable")
 
     def __init_subclass__(cls) -> None:
-        if not cls.__module__.startswith("dpsym.kernel."):
-            raise Refusal("Sealed", "not subclassed outside the kernel", cls.__module__)
+        if cls.__module__ not in (__name__, "dpsym.kernel.theorems", "dpsym.refutations"):
+            raise Refusal("Sealed", "not subclassed outside what is trusted", cls.__module__)
 
     def __reduce__(self) -> tuple[object, ...]:
         raise TypeError(f"a {type(self).__name__} is not pickled; use certificates")
@@ -115,7 +115,7 @@ def prove_lemma(sequent: Sequent, proof: Proof, definedness: tuple[Proof, ...] =
 
 
 def seal(kind: type[Made], **values: object) -> Made:
-    """For this module and ``theorems`` alone, after a check."""
+    """For this module, ``theorems`` and ``dpsym.refutations`` alone, after a check."""
     made = object.__new__(kind)
     for name, value in values.items():
         object.__setattr__(made, name, value)

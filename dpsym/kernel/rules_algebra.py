@@ -278,8 +278,9 @@ def positivstellensatz(
         given.append((known.canon(fact.term), fact.rel == ">"))
     total, total_strict = _sum_of_products(known, hypotheses, given, terms, out)
     if contradiction:
-        form = known.canon.together(total)[0]
+        form, below = known.canon.together(total)
         negative = set(form) == set(constant(1)) and all(value < 0 for value in form.values())
+        negative = negative and all(known.canon.is_positive(item) for item in below)
         require(
             negative or (not form and total_strict),
             "positivstellensatz",

@@ -79,8 +79,8 @@ def nonzero(goal: Sequent, sign: int) -> list[Goal]:
 def cases(goal: Sequent, kinked: Term) -> list[Goal]:
     """Both branches of one occurrence of abs, max, min or ite.
 
-    H, c >= 0 |- g[u]   H, -c > 0 |- g[v]
-    -------------------------------------
+    D(c | H)   H, c >= 0 |- g[u]   H, -c > 0 |- g[v]
+    ------------------------------------------------
     H |- g[kinked]
 
     where kinked is u for c >= 0 and v otherwise. Hypotheses with the kinked term change likewise;
@@ -92,7 +92,7 @@ def cases(goal: Sequent, kinked: Term) -> list[Goal]:
     occurs = bool(changed) or kinked in subterms(goal.goal.term)
     require(occurs, "cases", "the kinked term occurs", kinked)
     rest = tuple(fact for fact in goal.hypotheses if fact not in changed)
-    out: list[Sequent] = []
+    out = obligations(goal.hypotheses, condition)  # another ite may hide it
     for case, value in ((Fact(condition, ">="), then), (Fact(-condition, ">"), otherwise)):
         new = [Fact(replace(fact.term, kinked, value), fact.rel) for fact in changed]
         given = with_facts(rest, case, *new)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from dpsym.kernel.sequents import Facts, context
 from dpsym.kernel.terms import Term
@@ -28,10 +28,10 @@ def number(item: Term, values: Mapping[str, float]) -> float:
             done = memo[node] = _apply(node, walk)
         return done
 
-    def _apply(node: Term, walk) -> float:  # type: ignore[no-untyped-def]
+    def _apply(node: Term, walk: Callable[[Term], float]) -> float:
         op = node.op
         if op == "num":
-            return float(node.value)  # type: ignore[arg-type]
+            return float(node.value)
         if op == "var":
             return values[str(node.value)]
         if op == "pi":
@@ -49,7 +49,7 @@ def number(item: Term, values: Mapping[str, float]) -> float:
             return max(args)
         if op == "min":
             return min(args)
-        return float(_FUNCTIONS[op](args[0]))
+        return _FUNCTIONS[op](args[0])
 
     try:
         return walk(item)
@@ -59,7 +59,7 @@ def number(item: Term, values: Mapping[str, float]) -> float:
         return math.inf
 
 
-_FUNCTIONS = {
+_FUNCTIONS: dict[str, Callable[[float], float]] = {
     "exp": lambda x: math.exp(x) if x < 700 else math.inf,
     "log": math.log,
     "sqrt": math.sqrt,
@@ -71,7 +71,7 @@ _FUNCTIONS = {
 def points(
     variables: tuple[tuple[str, str], ...], facts: Facts, count: int = 6, seed: int = 7
 ) -> list[dict[str, float]]:
-    """Up to ``count`` points at which all the facts hold; fewer, or none, if they are hard to hit."""
+    """Up to ``count`` points at which all the facts hold; fewer, or none, if they are rare."""
     source = random.Random(seed)
     bounds = context(facts).bounds
     found: list[dict[str, float]] = []

@@ -96,6 +96,14 @@ TRUE = {
     "subsampling": leaf(q * (exp(eps) - 1) - log(1 + q * (exp(eps) - 1)), q, 1 - q, eps),
     "Gaussian tail": leaf(exp(-power(x, 2) / 2) / 2 - normal_cdf(-x), x),
     "total variation of Gaussians": leaf(x / 2 - 1 + 2 * normal_cdf(-x / 2), x),
+    # joint convexity of Rényi moments
+    "convexity": leaf(
+        r * exp(alpha * log(x / r))
+        + s * exp(alpha * log(t / s))
+        - (r + s) * exp(alpha * log((x + t) / (r + s))),
+        *((alpha - 1, ">"), (x, ">"), (t, ">"), (r, ">"), (s, ">")),
+    ),
+    "logs of hypotheses": leaf(eps - e1 + e2, exp(eps - e1) - exp(-e2)),
     "strict": leaf(exp(x) - 1 - x, (x, ">"), rel=">"),
     "identity": leaf((power(x, 2) - 1) / (x - 1) - x - 1, (x - 1, ">")),
     "empty": leaf(-1, x - 1, -x),

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import pytest
 from flint import fmpq
 from mpmath import mp, mpf
@@ -9,7 +11,7 @@ from mpmath import mp, mpf
 from dpsym.kernel.refusal import Refusal
 from dpsym.kernel.statements import Statement
 from dpsym.kernel.terms import exp, log, maximum, minimum, num, sqrt, var
-from dpsym.kernel.witness import Atom, Refutation, refute
+from dpsym.refutations import Atom, Refutation, refute
 from dpsym.search.refutation import describe, refute_statement
 from tests.search.witnesses import (
     LOG_INVERSE,
@@ -287,3 +289,33 @@ def test_a_later_stage_that_must_depend_on_the_outcome() -> None:
         assert both(renyi(mpf(alpha)), table) <= bound
     assert both(hockey_stick(mpf("1.5")), pairs(found)) > mpf("0.0336")
     assert "stage 2 after outcome 2" in describe(found)
+
+
+def test_probabilistic_dp_is_not_closed_under_post_processing():
+    """Two outcomes, each with a loss at most e or rare, become one of a larger loss."""
+    from fractions import Fraction
+
+    from dpsym.kernel.statements import Fact, Guarantee, Processed, Statement
+    from dpsym.kernel.terms import var
+    from dpsym.search.refutation import describe, refute_statement
+
+    e, d = var("e"), var("d")
+    stated = Guarantee("ProbabilisticDP", (e, d))
+    facts = (Fact(e, ">"), Fact(d, ">"), Fact(1 - d, ">"))
+    names = (("e", "real"), ("d", "real"))
+    found = refute_statement(Statement(names, facts, (Processed((stated,)),), (stated,)), 10)
+    assert found is not None
+    eps, delta = (float(Fraction(int(found.values[n].p), int(found.values[n].q))) for n in "ed")
+    merged = [(float(a.p), float(a.q)) for a in found.witness]
+    inner = [(float(p), float(q)) for a in found.witness for p, q in (a.parts or ((a.p, a.q),))]
+
+    def mass(pairs):
+        return sum(p for p, q in pairs if p > math.exp(eps) * q)
+
+    def turned(pairs):
+        return [(q, p) for p, q in pairs]
+
+    assert all(abs(sum(x) - 1) < 1e-12 for x in zip(*inner, strict=True))
+    assert max(mass(inner), mass(turned(inner))) <= delta
+    assert max(mass(merged), mass(turned(merged))) > delta
+    assert "become" in describe(found)

@@ -12,7 +12,7 @@ from mpmath import mp, mpf
 
 from dpsym.kernel.statements import Fact, Guarantee, Mechanism, Pair, Region, Statement
 from dpsym.kernel.terms import ONE, ZERO, Term, absolute, exp, log, maximum, num, power, term, var
-from dpsym.kernel.witness import Output, Refutation
+from dpsym.refutations import Output, Refutation
 from dpsym.search.refutation import describe, refute_statement
 from tests.search.witnesses import BUDGET, refuted, values
 

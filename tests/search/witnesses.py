@@ -12,7 +12,7 @@ from mpmath import mp, mpf
 
 from dpsym.kernel.statements import Assumed, Fact, Guarantee, Statement
 from dpsym.kernel.terms import Term, log, num, term, var
-from dpsym.kernel.witness import Atom, Refutation
+from dpsym.refutations import Atom, Refutation
 from dpsym.search.refutation import describe, refute_statement, script
 
 mp.dps = 40

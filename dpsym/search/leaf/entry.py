@@ -12,8 +12,9 @@ from dpsym.kernel.proofs import Lemma, Proof, prove_lemma, top_obligations
 from dpsym.kernel.refusal import Refusal
 from dpsym.kernel.sequents import Sequent, context
 from dpsym.kernel.statements import Fact
-from dpsym.search.leaf import quick
+from dpsym.search.leaf import hinted, quick
 from dpsym.search.leaf.budget import Budget, OutOfBudget, budget
+from dpsym.search.leaf.hinted import Hint
 from dpsym.search.leaf.memory import Memory, shape
 from dpsym.search.leaf.steps import premises
 
@@ -21,6 +22,7 @@ if TYPE_CHECKING:
     from dpsym.search.leaf.prover import Search
 
 _QUICK, _FIRST_LOOK, _LAST_LOOK = 0.3, 0.05, 2.0
+_HINTED = 0.6  # share of the time for following hints
 
 MEMORY = Memory()
 
@@ -40,10 +42,10 @@ class Point:
     values: dict[str, fmpq] = field(default_factory=dict)
 
 
-def prove(sequent: Sequent, seconds: Budget | float) -> Lemma | Open:
+def prove(sequent: Sequent, seconds: Budget | float, hints: tuple[Hint, ...] = ()) -> Lemma | Open:
     """Search for a proof that the kernel accepts, for at most so many CPU seconds."""
     given = budget(seconds)
-    found = _quickly(sequent, given)
+    found = _by_hints(sequent, given, hints) or _quickly(sequent, given)
     return found if found is not None else _thoroughly(sequent, given)
 
 
@@ -59,11 +61,16 @@ def refute(
 
 
 def decide(
-    sequent: Sequent, seconds: Budget | float, integers: frozenset[str] = frozenset()
+    sequent: Sequent,
+    seconds: Budget | float,
+    integers: frozenset[str] = frozenset(),
+    hints: tuple[Hint, ...] = (),
 ) -> Lemma | Point | Open:
-    """Easy proofs, then a short search for a counterexample, a proof, a longer counterexample."""
+    """Easy proofs, then a short search for a counterexample, a proof, a longer counterexample.
+
+    Hints are followed first, for a part of the time."""
     given = budget(seconds)
-    found: Lemma | Open | None = _quickly(sequent, given)
+    found: Lemma | Open | None = _by_hints(sequent, given, hints) or _quickly(sequent, given)
     if found is not None:
         return found
     from dpsym.search.leaf import counterexample  # loads numpy
@@ -77,6 +84,21 @@ def decide(
         return found
     point = counterexample.find(sequent, given.part(_LAST_LOOK), integers, thorough=True)
     return found if point is None else Point(point)
+
+
+def _by_hints(sequent: Sequent, given: Budget, hints: tuple[Hint, ...]) -> Lemma | None:
+    if not hints:
+        return None
+    from dpsym.search.leaf.prover import Search  # loads numpy
+
+    search = Search(given.part(given.left() * _HINTED))
+    try:
+        needed = top_obligations(sequent.hypotheses, sequent.goal)
+        shown = [search.run(premise) for premise in needed]
+        proof = hinted.prove_with(search, sequent, hints) if None not in shown else None
+    except (Refusal, ArithmeticError, RecursionError):
+        return None
+    return None if proof is None else _checked(sequent, proof, shown)
 
 
 def _quickly(sequent: Sequent, given: Budget) -> Lemma | None:

@@ -87,6 +87,4 @@ def quotient(form: Poly, divisor: Poly) -> Poly | None:
     above, high = ring.polynomial(form)
     below, low = ring.polynomial(divisor)
     found, rest = divmod(above, below)
-    if rest != 0:
-        return None
-    return ring.form(found, [a - b for a, b in zip(high, low, strict=True)])
+    return None if rest else ring.form(found, [a - b for a, b in zip(high, low, strict=True)])

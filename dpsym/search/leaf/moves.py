@@ -33,6 +33,7 @@ from dpsym.kernel.sequents import Facts, Sequent, context
 from dpsym.kernel.statements import Fact
 from dpsym.kernel.terms import Term, var
 from dpsym.search.leaf.factoring import factors, quotient
+from dpsym.search.leaf.hinges import evident_sign
 from dpsym.search.leaf.numeric import domain, least_point, plausible
 from dpsym.search.leaf.steps import (
     atoms,
@@ -59,14 +60,14 @@ class Move:
 
 
 def sampled_sign(hypotheses: Facts, item: Term) -> int:
-    """1 or -1 if the term has this strict sign at all samples, else 0."""
-    if evident(hypotheses, item, ">"):
-        return 1
+    """1 or -1 if the term has this sign at all samples (and is not always 0), else 0."""
+    if known := evident_sign(hypotheses, item):
+        return known
     values = domain(Sequent(hypotheses, Fact(item, ">")))(item)
     values = values[np.isfinite(values)]
-    if values.size and values.min() > 0:
-        return 1
-    return -1 if values.size and values.max() < 0 else 0
+    if not values.size or values.min() < 0 < values.max():
+        return 0
+    return int(np.sign(values.max() + values.min()))
 
 
 # -- preparation: changes of variables that make forms simpler

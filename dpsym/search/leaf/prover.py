@@ -16,7 +16,7 @@ from dpsym.kernel.rules_logic import branches
 from dpsym.kernel.sequents import Sequent, context
 from dpsym.kernel.statements import Fact
 from dpsym.kernel.terms import var
-from dpsym.search.leaf import boxes, hinges, linear, moves, quick
+from dpsym.search.leaf import boxes, hinges, linear, logs, moves, quick
 from dpsym.search.leaf.budget import Budget, OutOfBudget
 from dpsym.search.leaf.moves import Move
 from dpsym.search.leaf.numeric import domain, least_ratio, plausible
@@ -208,6 +208,10 @@ class Search:
                 return found
         if not plausible(sequent):
             return self.impossible(sequent)
+        for item in quick.unsigned_denominators(sequent, form_of(sequent)):
+            sign = moves.sampled_sign(sequent.hypotheses, item) or 1
+            move = Move("have", {"fact": Fact(sign * item, ">")})
+            return self.by(sequent, move, fuel, depth)
         for kinked in kinks([sequent.goal.term]):
             condition, _, _ = branches(kinked)
             sign = moves.sampled_sign(sequent.hypotheses, condition)
@@ -238,6 +242,10 @@ class Search:
 
     def close(self, sequent: Sequent, form: Poly, fuel: int, depth: int) -> Proof | None:
         """Boxes and linear programs."""
+        if self.once(sequent, "logs"):
+            found = logs.prove(sequent)
+            if found is not None:
+                return found
         if self.once(sequent, "few boxes"):
             found = self.closing(sequent, "boxes", boxes.prove(sequent, _FEW_BOXES))
             if found is not None:

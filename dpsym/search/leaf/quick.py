@@ -5,14 +5,14 @@ from __future__ import annotations
 from typing import Any
 
 from dpsym.kernel import terms as tm
-from dpsym.kernel.canon import Poly, constant, mono_power, plus, to_term
+from dpsym.kernel.canon import Poly, constant, to_term
 from dpsym.kernel.proofs import Proof
 from dpsym.kernel.refusal import Refusal
 from dpsym.kernel.rules_logic import branches
 from dpsym.kernel.sequents import Sequent, context
 from dpsym.kernel.statements import Fact
 from dpsym.kernel.terms import Term
-from dpsym.search.leaf import hinges, linear
+from dpsym.search.leaf import hinges, linear, logs
 from dpsym.search.leaf.budget import Budget
 from dpsym.search.leaf.steps import EVIDENT, evident, form_of, kinks, premises
 
@@ -73,6 +73,12 @@ class _Quick:
         if tidied != goal:
             return self.by(sequent, "tidy", {}, depth)
         form = form_of(sequent)
+        for item in unsigned_denominators(sequent, form):
+            for sign in (1, -1):
+                fact = Fact(sign * item, ">")
+                if self.prove(Sequent(sequent.hypotheses, fact), 3) is not None:
+                    return self.by(sequent, "have", {"fact": fact}, depth)
+            return None
         found = self.compare(sequent, form, depth)
         if found is not None or len(form) == 2:
             return found
@@ -84,7 +90,7 @@ class _Quick:
                 found = attempt(sequent, degree)
                 if found is not None and premises(sequent, "positivstellensatz", found) == []:
                     return Proof("positivstellensatz", found)
-        return None
+        return logs.prove(sequent)
 
     def compare(self, sequent: Sequent, form: Poly, depth: int) -> Proof | None:
         parameters = comparison(sequent, form)
@@ -114,6 +120,13 @@ class _Quick:
         return self.by(sequent, "cases", {"kinked": first[0]}, depth)
 
 
+def unsigned_denominators(sequent: Sequent, form: Poly) -> list[Term]:
+    """Sums below the line whose sign is not evident, in a fixed order."""
+    canon = context(sequent.hypotheses).canon
+    _, below = canon.together(form)
+    return sorted((a for a in below if not canon.is_positive(a)), key=lambda item: item.key)
+
+
 def _any_kinks(sequent: Sequent) -> bool:
     return sequent.goal.term.kinked or any(fact.term.kinked for fact in sequent.hypotheses)
 
@@ -136,6 +149,3 @@ def comparison(sequent: Sequent, form: Poly) -> dict[str, Any] | None:
             side = side + tm.log(to_term(rest))
         sides.append(side)
     return {"function": "exp", "larger": sides[0], "smaller": sides[1]}
-
-
-__all__ = ["Fact", "comparison", "mono_power", "plus", "prove"]

@@ -8,6 +8,7 @@ from dpsym.kernel.proofs import Lemma, Proof
 from dpsym.kernel.sequents import Facts, Sequent, context
 from dpsym.kernel.statements import PREFIX, RATIO, Fact
 from dpsym.search import leaf
+from dpsym.search.leaf.hinted import Hint
 from dpsym.search.samples import number, points
 
 _GRID = (0.02, 0.3, 0.7, 0.97, 1.0, 1.04, 1.4, 2.5, 6.0, 40.0)
@@ -29,7 +30,7 @@ def relevant(sequent: Sequent) -> Sequent:
     return Sequent(kept, sequent.goal)
 
 
-def prove_leaf(sequent: Sequent, seconds: float) -> Proof | leaf.Open:
+def prove_leaf(sequent: Sequent, seconds: float, hints: tuple[Hint, ...] = ()) -> Proof | leaf.Open:
     """A proof of the sequent, whose definedness is shown elsewhere."""
     known = context(sequent.hypotheses)
     if known.evident(sequent.goal):
@@ -37,7 +38,7 @@ def prove_leaf(sequent: Sequent, seconds: float) -> Proof | leaf.Open:
     core = relevant(Sequent(sequent.hypotheses, known.tidy(sequent.goal)))
     found = _known.get(core)
     if found is None:
-        answer = leaf.prove(core, seconds)
+        answer = leaf.prove(core, seconds, hints)
         if not isinstance(answer, Lemma):
             return answer
         found = _known[core] = answer

@@ -1,7 +1,7 @@
 """Multipliers for the tower rule, found stage by stage from the last.
 
-With the earlier outputs held fixed, the goal is a function phi(s t) of this stage's likelihood ratio
-t, and of s, the ratio of all earlier stages. Three principles propose multipliers:
+With the earlier outputs held fixed, the goal is a function phi(s t) of this stage's likelihood
+ratio t, and of s, the ratio of all earlier stages. Three principles propose multipliers:
 
 * ``exactly``: phi(s t) splits into functions of s times t, 1 and this stage's moments (Renyi, KL);
 * ``at_nodes``: a stage whose constraints are piecewise linear is described by its nodes (its kinks
@@ -108,14 +108,13 @@ def exactly(phi: Form, data: StageData, facts: Facts, inner: bool) -> Row | None
 
 def _split(mono: Monomial) -> tuple[Monomial, Monomial] | None:
     """The factors without and with the stage's ratio; None if one mixes it with the prefix."""
-    parts: list[list[list[object]]] = [[[], []], [[], []]]
-    for which, items in enumerate(mono):
-        for item, count in items:
-            names = (to_term({item: fmpq(1)}) if which == 0 else item).vars  # type: ignore
-            if RATIO in names and PREFIX in names:
-                return None
-            parts[RATIO in names][which].append((item, count))
-    return tuple((frozenset(x), frozenset(y)) for x, y in parts)  # type: ignore[return-value]
+    own: Monomial = (
+        frozenset(pair for pair in mono[0] if RATIO in to_term({pair[0]: pair[1]}).vars),
+        frozenset(pair for pair in mono[1] if RATIO in pair[0].vars),
+    )
+    if PREFIX in to_term({own: fmpq(1)}).vars:
+        return None
+    return (mono[0] - own[0], mono[1] - own[1]), own
 
 
 def _of_prefix(canon: Canon, form: Poly) -> Term:

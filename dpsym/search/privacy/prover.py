@@ -20,6 +20,7 @@ from dpsym.search.privacy import library
 from dpsym.search.privacy.families import epsilon, sums
 from dpsym.search.privacy.leaves import plausible, prove_leaf
 from dpsym.search.privacy.towers import plans
+from dpsym.search.leaf.hinted import Hint
 from dpsym.search.samples import number, points
 
 LEAF_SECONDS = 10.0
@@ -39,17 +40,25 @@ class Stuck(Exception):
         self.reason, self.remaining, self.out_of_time = reason, remaining, out_of_time
 
 
-def prove_statement(statement: Statement, seconds: float, suggestions: Suggestions = ()) -> Theorem:
+def prove_statement(
+    statement: Statement,
+    seconds: float,
+    suggestions: Suggestions = (),
+    hints: tuple[Hint, ...] = (),
+) -> Theorem:
     """A theorem, or ``Stuck``; gives up after about so many seconds of processor time.
 
-    ``suggestions`` are guarantees, for each stage, to prove of explicit mechanisms and build on.
+    ``suggestions`` are guarantees, for each stage, to prove of explicit mechanisms and build on;
+    ``hints`` are for the real inequalities.
     """
-    return _Prover(time.process_time() + seconds, suggestions).theorem(statement)
+    return _Prover(time.process_time() + seconds, suggestions, hints).theorem(statement)
 
 
 class _Prover:
-    def __init__(self, deadline: float, suggestions: Suggestions = ()) -> None:
-        self.deadline, self.suggestions = deadline, suggestions
+    def __init__(
+        self, deadline: float, suggestions: Suggestions = (), hints: tuple[Hint, ...] = ()
+    ) -> None:
+        self.deadline, self.suggestions, self.hints = deadline, suggestions, hints
 
     def left(self) -> float:
         left = self.deadline - time.process_time()
@@ -88,7 +97,7 @@ class _Prover:
 
     def sequent(self, goal: Sequent) -> Proof:
         limit, started = min(self.left(), LEAF_SECONDS), time.process_time()
-        answer = prove_leaf(goal, limit)
+        answer = prove_leaf(goal, limit, self.hints)
         if isinstance(answer, Proof):
             return answer
         spent = time.process_time() - started
@@ -112,7 +121,7 @@ class _Prover:
         return self.mechanisms(goal, 0)
 
     def mechanisms(self, goal: Statement, start: int) -> Proof:
-        """Explicit mechanisms of a composition replaced by guarantees that they are proved to have."""
+        """Explicit mechanisms in a composition replaced by guarantees that they are shown to have."""
         single = len(goal.stages) == 1 and all(claim.name == "PureDP" for claim in goal.claims)
         for index in range(start, len(goal.stages)):
             if single or not isinstance(goal.stages[index], Mechanism):

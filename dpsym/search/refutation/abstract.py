@@ -9,7 +9,7 @@ from flint import fmpq
 
 from dpsym.kernel.refusal import Refusal
 from dpsym.kernel.statements import Statement
-from dpsym.kernel.witness import MAX_ATOMS, Atom, Refutation, refute
+from dpsym.refutations import MAX_ATOMS, Atom, Refutation, refute
 from dpsym.search.leaf.budget import Budget
 from dpsym.search.refutation import adaptive, products, ranges
 from dpsym.search.refutation.points import points

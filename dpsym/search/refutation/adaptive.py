@@ -18,7 +18,7 @@ import numpy as np
 from flint import fmpq
 
 from dpsym.kernel.statements import Assumed, Statement
-from dpsym.kernel.witness import Atom
+from dpsym.refutations import Atom
 from dpsym.search.leaf.budget import Budget
 from dpsym.search.refutation.curves import Array, Pmf, sorted_once
 from dpsym.search.refutation.problem import Columns, Goal, Problem

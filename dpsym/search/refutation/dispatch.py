@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from dpsym.kernel.statements import Assumed, Mechanism, Statement
-from dpsym.kernel.witness import Refutation
+from dpsym.kernel.statements import Assumed, Mechanism, Processed, Statement
+from dpsym.refutations import Refutation
 
 if TYPE_CHECKING:
     from dpsym.search.leaf.budget import Budget
@@ -15,8 +15,8 @@ def refute_statement(statement: Statement, budget: Budget | float) -> Refutation
     """A checked witness against the statement, or ``None`` if none is found in so many seconds of
     CPU time.
 
-    Finds witnesses against any number of stages of assumed guarantees, and against pure
-    differential privacy of one explicit mechanism. The same statement gets the same witness in
+    Finds witnesses against any number of stages of assumed guarantees, one post-processed stage, and
+    against pure differential privacy of one explicit mechanism. The same statement gets the same witness in
     every run.
 
     >>> from dpsym.kernel.statements import Assumed, Fact, Guarantee
@@ -35,6 +35,8 @@ def refute_statement(statement: Statement, budget: Budget | float) -> Refutation
         from dpsym.search.refutation.abstract import search
     elif isinstance(mechanism, Mechanism):
         from dpsym.search.refutation.outputs import search
+    elif isinstance(mechanism, Processed):
+        from dpsym.search.refutation.merging import search
     else:
         return None
     from dpsym.search.leaf import budget as budgets

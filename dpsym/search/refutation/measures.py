@@ -13,7 +13,7 @@ from dpsym.kernel.balls import exact
 from dpsym.kernel.definitions import Constraint, Form, Moment, Support, constraints, member
 from dpsym.kernel.statements import Guarantee, Mechanism, Region, Statement
 from dpsym.kernel.terms import Term
-from dpsym.kernel.witness import Atom, Output, Refutation
+from dpsym.refutations import Atom, Output, Refutation
 from dpsym.search.refutation.exact import Values, enclosure, rational
 
 BITS = 256

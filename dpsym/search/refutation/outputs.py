@@ -20,7 +20,7 @@ from dpsym.kernel.refusal import Refusal
 from dpsym.kernel.sequents import Facts, Sequent, context, with_facts
 from dpsym.kernel.statements import INTEGER, Fact, Mechanism, Pair, Region, Statement
 from dpsym.kernel.terms import Term, subterms
-from dpsym.kernel.witness import Output, Refutation, refute
+from dpsym.refutations import Output, Refutation, refute
 from dpsym.search.leaf import counterexample
 from dpsym.search.leaf.budget import Budget
 from dpsym.search.leaf.numeric import Array, satisfied

@@ -18,7 +18,7 @@ from flint import fmpq
 from dpsym.kernel.definitions import P_RAY, Range
 from dpsym.kernel.refusal import Refusal
 from dpsym.kernel.statements import Statement
-from dpsym.kernel.witness import Atom, Refutation, refute
+from dpsym.refutations import Atom, Refutation, refute
 from dpsym.search.refutation.exact import dyadic, number, simplest
 from dpsym.search.refutation.problem import Problem, StageAt, claimed, problem
 

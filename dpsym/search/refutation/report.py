@@ -11,9 +11,9 @@ from dpsym.kernel import terms as tm
 from dpsym.kernel.canon import Canon, to_term
 from dpsym.kernel.definitions import Constraint, Moment, Range, Support, constraints
 from dpsym.kernel.refusal import Refusal
-from dpsym.kernel.statements import Assumed, Guarantee, Mechanism
+from dpsym.kernel.statements import Guarantee, Mechanism, Processed
 from dpsym.kernel.terms import Term
-from dpsym.kernel.witness import Atom, Output, Refutation
+from dpsym.refutations import Atom, Output, Refutation
 from dpsym.search.refutation.exact import Values, at
 from dpsym.search.refutation.measures import (
     Between,
@@ -113,7 +113,10 @@ def _stages(refutation: Refutation, atoms: tuple[Atom, ...]) -> Iterator[str]:
             shown = (f"{i}: ({atom.p}, {atom.q})" for i, atom in enumerate(outcomes, 1))
             lines = [f"outcomes (p, q) {', '.join(shown)}"]
             pairs = [(atom.p, atom.q) for atom in outcomes]
-            if isinstance(stage, Assumed):
+            if isinstance(stage, Processed):
+                lines += _merged(outcomes)
+                pairs = [pair for atom in outcomes for pair in atom.parts or ((atom.p, atom.q),)]
+            if not isinstance(stage, Mechanism):
                 for guarantee in stage.guarantees:
                     lines += _held(refutation, guarantee, pairs)
             blocks.append((depth, after, lines))
@@ -125,6 +128,14 @@ def _stages(refutation: Refutation, atoms: tuple[Atom, ...]) -> Iterator[str]:
         which = f"stage {first}" if first == last else f"each of the stages {first} to {last}"
         yield f"{which}{after}: {lines[0]}"
         yield from (f"  {line}" for line in lines[1:])
+
+
+def _merged(outcomes: tuple[Atom, ...]) -> Iterator[str]:
+    """Which outcomes of the mechanism the post-processing makes one."""
+    for i, atom in enumerate(outcomes, 1):
+        if atom.parts:
+            parts = " and ".join(f"({p}, {q})" for p, q in atom.parts)
+            yield f"outcome {i} is what the mechanism's outcomes {parts} become"
 
 
 def _grouped(blocks: list[tuple[int, str, list[str]]]) -> Iterator[tuple[int, int, str, list[str]]]:

@@ -9,7 +9,7 @@ import numpy as np
 from flint import fmpq
 from numpy.typing import NDArray
 
-from dpsym.kernel.witness import Atom
+from dpsym.refutations import Atom
 from dpsym.search.refutation.curves import Array, Pmf, joint
 from dpsym.search.refutation.exact import dyadic
 from dpsym.search.refutation.problem import Goal, Problem, StageAt

@@ -8,7 +8,7 @@ from flint import fmpq
 
 from dpsym.kernel.definitions import Moment, Support
 from dpsym.kernel.terms import Term
-from dpsym.kernel.witness import Atom, Output, Refutation
+from dpsym.refutations import Atom, Output, Refutation
 from dpsym.search.refutation.exact import Values
 from dpsym.search.refutation.measures import broken, exposed, joint, point
 

@@ -1,14 +1,18 @@
 """Refutations: exact values at which every hypothesis holds and a claim fails.
 
 For assumed guarantees the witness is a pair of finite distributions per stage, for every outcome of
-the earlier stages; for an explicit mechanism it is a pair and an output. Every comparison is between
-enclosures, or exact.
+the earlier stages; for an explicit mechanism it is a pair and an output. Every comparison is
+between enclosures, or exact.
+
+This module is trusted for refutations, and for nothing else: no proof rests on it. Like the kernel
+it uses the standard library and python-flint alone.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
+from itertools import islice
 
 from flint import arb, fmpq
 
@@ -18,18 +22,24 @@ from dpsym.kernel.definitions import (
     Constraint,
     Form,
     Moment,
-    Range,
     Support,
     conditions,
     constraints,
     member,
 )
 from dpsym.kernel.proofs import Sealed, seal
-from dpsym.kernel.refusal import Refusal, TooLarge
-from dpsym.kernel.rules import require
+from dpsym.kernel.refusal import Refusal, TooLarge, require
 from dpsym.kernel.rules_privacy import statement_obligations
 from dpsym.kernel.sequents import context, obligations
-from dpsym.kernel.statements import INTEGER, Assumed, Fact, Guarantee, Mechanism, Statement
+from dpsym.kernel.statements import (
+    INTEGER,
+    Assumed,
+    Fact,
+    Guarantee,
+    Mechanism,
+    Processed,
+    Statement,
+)
 from dpsym.kernel.terms import Term, substitute
 
 BITS = 256
@@ -39,11 +49,14 @@ Values = Mapping[str, fmpq]
 
 @dataclass(frozen=True)
 class Atom:
-    """An outcome of one stage, its two probabilities, and the next stage given this outcome."""
+    """An outcome of one stage, its two probabilities, and the next stage given this outcome.
+
+    In a post-processed stage, ``parts`` are the outcomes of the mechanism that become this one."""
 
     p: fmpq
     q: fmpq
     then: tuple[Atom, ...] = ()
+    parts: tuple[tuple[fmpq, fmpq], ...] = ()
 
 
 @dataclass(frozen=True)
@@ -95,10 +108,9 @@ def refute(
         except RecursionError:
             raise TooLarge("witness", "terms that Python's stack can hold") from None
     orders = (() if order is None else (order,)) + tuple(grid)
-    made: Refutation = seal(
+    return seal(
         Refutation, statement=statement, values=dict(values), witness=witness, orders=orders
     )
-    return made
 
 
 class _Check:
@@ -145,7 +157,8 @@ class _Check:
         stages = self.statement.stages
         claims = [self.one_member(claim, order) for claim in self.statement.claims]
         seen: set[tuple[int, int]] = set()
-        joint = list(self.joint(atoms, 0, fmpq(1), fmpq(1), seen, grid))
+        every = self.joint(atoms, 0, fmpq(1), fmpq(1), seen, grid)
+        joint = list(islice(every, MAX_ATOMS + 1))
         require(len(joint) <= MAX_ATOMS, "witness", f"at most {MAX_ATOMS} atoms", len(joint))
         require(bool(stages), "witness", "stages", stages)
         broken = any(self.breaks(joint, item) for claim in claims for item in constraints(claim))
@@ -184,18 +197,20 @@ class _Check:
     def stage(self, atoms: tuple[Atom, ...], depth: int, grid: tuple[fmpq, ...]) -> None:
         stage = self.statement.stages[depth]
         pairs = [(atom.p, atom.q) for atom in atoms]
-        require(all(p >= 0 and q >= 0 for p, q in pairs), "witness", "probabilities", pairs)
+        for weights in zip(*pairs, strict=True):
+            exact = all(isinstance(weight, fmpq) and weight >= 0 for weight in weights)
+            require(exact, "witness", "probabilities", weights)
         sums = sum((p for p, _ in pairs), fmpq(0)), sum((q for _, q in pairs), fmpq(0))
-        require(sums == (1, 1), "witness", "probabilities that sum to 1", *sums)
-        if not isinstance(stage, Assumed):
+        require(all(total == 1 for total in sums), "witness", "probabilities that sum to 1", *sums)
+        if not isinstance(stage, (Assumed, Processed)):
             raise Refusal("witness", "stages that are guarantees", stage)
+        if isinstance(stage, Processed):
+            pairs = [pair for atom in atoms for pair in _inner(atom)]
+        else:
+            require(not any(atom.parts for atom in atoms), "witness", "outcomes as they are", stage)
         for guarantee in stage.guarantees:
-            require(
-                all(self.holds(fact) for fact in conditions(guarantee)),
-                "witness",
-                "conditions that hold",
-                guarantee,
-            )
+            meant = all(self.holds(fact) for fact in conditions(guarantee))
+            require(meant, "witness", "conditions that hold", guarantee)
             for item in self.enough(guarantee, grid):
                 require(self.meets(pairs, item), "witness", "a stage's guarantee", guarantee)
 
@@ -324,6 +339,17 @@ def _settled(item: Term) -> Term:
         if lo >= 0 or hi <= 0:
             return args[0] if lo >= 0 else -args[0]
     return Term(item.op, args, item.value)
+
+
+def _inner(atom: Atom) -> tuple[tuple[fmpq, fmpq], ...]:
+    """The outcomes that a post-processing turns into this one."""
+    if not atom.parts:
+        return ((atom.p, atom.q),)
+    for k, total in enumerate((atom.p, atom.q)):
+        weights = [pair[k] for pair in atom.parts]
+        exact = all(isinstance(weight, fmpq) and weight >= 0 for weight in weights)
+        require(exact and sum(weights, fmpq(0)) == total, "witness", "parts that add up", atom)
+    return atom.parts
 
 
 def _oriented(pairs: list[tuple[fmpq, fmpq]], reverse: bool) -> list[tuple[fmpq, fmpq]]:
