@@ -16,7 +16,7 @@ from dpsym.kernel.kinds import FACT, FACTS, RecordKind
 from dpsym.kernel.limits import interruptible
 from dpsym.kernel.refusal import Refusal, TooLarge
 from dpsym.kernel.rules import RULES, Goal, step
-from dpsym.kernel.sequents import Facts, Sequent
+from dpsym.kernel.sequents import Facts, Sequent, defined
 from dpsym.kernel.statements import Fact
 
 __all__ = ["RULES", "Lemma", "Proof", "check", "prove_lemma", "step", "top_obligations"]
@@ -103,7 +103,7 @@ def check_all(goals: Sequence[Goal], proofs: tuple[Proof, ...]) -> None:
 
 def top_obligations(hypotheses: Facts, fact: Fact) -> list[Sequent]:
     """What makes a sequent that comes from outside defined, in order."""
-    return list(dict.fromkeys(rules_logic.defined(hypotheses, fact.term)))
+    return list(dict.fromkeys(defined(hypotheses, fact.term)))
 
 
 def prove_lemma(sequent: Sequent, proof: Proof, definedness: tuple[Proof, ...] = ()) -> Lemma:

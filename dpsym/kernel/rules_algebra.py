@@ -162,10 +162,7 @@ def monotone(goal: Sequent, function: str, larger: Term, smaller: Term) -> list[
     return keep([*out, Sequent(goal.hypotheses, Fact(difference, goal.goal.rel))])
 
 
-@leaf_rule(
-    coefficient=RATIONAL,
-    factors=ListKind(RowKind((TERM, WholeKind(-60, 60), SIGN))),
-)
+@leaf_rule(coefficient=RATIONAL, factors=ListKind(RowKind((TERM, WholeKind(-60, 60), SIGN))))
 def factor(
     goal: Sequent, coefficient: fmpq, factors: tuple[tuple[Term, int, int], ...]
 ) -> list[Goal]:

@@ -15,8 +15,7 @@ from dpsym.kernel import terms as tm
 from dpsym.kernel.canon import Monomial, Poly, mono_term, to_term
 from dpsym.kernel.kinds import FLAG, NAME, SIGN, TERM, ChoiceKind, ListKind, MaybeKind, RowKind
 from dpsym.kernel.rules import Goal, keep, leaf_rule, require
-from dpsym.kernel.rules_logic import defined
-from dpsym.kernel.sequents import Context, Facts, Sequent, context, obligations, with_facts
+from dpsym.kernel.sequents import Context, Facts, Sequent, context, defined, obligations, with_facts
 from dpsym.kernel.statements import Fact
 from dpsym.kernel.terms import Term, derivative, substitute, var
 

@@ -9,15 +9,7 @@ from __future__ import annotations
 from dpsym.kernel.kinds import FACT, NAME, SIGN, TERM, EarlierKind, ListKind, RowKind, WholeKind
 from dpsym.kernel.refusal import Refusal
 from dpsym.kernel.rules import Goal, keep, leaf_rule, require
-from dpsym.kernel.sequents import (
-    Facts,
-    Sequent,
-    context,
-    hypothesis_obligations,
-    obligations,
-    opposite,
-    with_facts,
-)
+from dpsym.kernel.sequents import Sequent, context, defined, obligations, opposite, with_facts
 from dpsym.kernel.statements import Fact
 from dpsym.kernel.terms import KINKED, Term, replace, subterms
 
@@ -133,10 +125,7 @@ def branch(goal: Sequent, kinked: Term, sign: int) -> list[Goal]:
     weak = ">" if kinked.op == "ite" else ">="
     taken = Fact(condition, ">=") if sign == 1 else Fact(-condition, weak)
     value = replace(goal.goal.term, kinked, then if sign == 1 else otherwise)
-    return [
-        Sequent(goal.hypotheses, taken),
-        Sequent(goal.hypotheses, Fact(value, goal.goal.rel)),
-    ]
+    return [Sequent(goal.hypotheses, taken), Sequent(goal.hypotheses, Fact(value, goal.goal.rel))]
 
 
 @leaf_rule(*ANY, item=TERM)
@@ -187,11 +176,6 @@ def forget(goal: Sequent, dropped: tuple[int, ...]) -> list[Goal]:
     )
     rest = tuple(fact for i, fact in enumerate(goal.hypotheses) if i not in dropped)
     return keep([*defined(rest, goal.goal.term), Sequent(rest, goal.goal)])
-
-
-def defined(hypotheses: Facts, *items: Term) -> list[Sequent]:
-    """What makes the hypotheses, and under them the terms, defined."""
-    return hypothesis_obligations(hypotheses) + obligations(hypotheses, *items)
 
 
 @leaf_rule(*ANY, lemma=LEMMA, mapping=ListKind(RowKind((NAME, TERM))))
