@@ -9,54 +9,47 @@ from typing import Any
 
 from flint import fmpq
 
+from dpsym.kernel import kinds
 from dpsym.kernel import terms as tm
-from dpsym.kernel.canon import Poly, constant, plus, scaled, to_term
-from dpsym.kernel.kinds import (
-    FLAG,
-    POSITIVE,
-    RATIONAL,
-    SIGN,
-    TERM,
-    ChoiceKind,
-    Kind,
-    ListKind,
-    MaybeKind,
-    Reader,
-    RowKind,
-    WholeKind,
-    read_list,
-)
-from dpsym.kernel.lemmas import LEMMAS, Instance, instance
-from dpsym.kernel.refusal import Refusal
-from dpsym.kernel.rules import Goal, keep, leaf_rule, require
-from dpsym.kernel.sequents import Context, Facts, Sequent, context, obligations
+from dpsym.kernel.canon import Poly, constant, lone, scaled, to_term
+from dpsym.kernel.kinds import POSITIVE, SIGN, TERM, ChoiceKind, ListKind, MaybeKind, RowKind
+from dpsym.kernel.lemmas import LEMMAS, instance
+from dpsym.kernel.refusal import Refusal, require
+from dpsym.kernel.rules import Goal, keep, leaf_rule
+from dpsym.kernel.sequents import Facts, Sequent, context, normal, obligations, unless_evident
 from dpsym.kernel.statements import Fact
 from dpsym.kernel.terms import Term
 
 
-class InstanceKind(Kind):
+class InstanceKind(kinds.Kind):
     """A lemma's name and its arguments, of the kinds that the lemma has."""
 
     describe = "a lemma's name and arguments"
 
     def check(self, value: object) -> None:
-        if type(value) is not tuple or len(value) != 2 or type(value[0]) is not str:
-            raise self.refuse(value)
-        if type(value[1]) is not tuple:
+        if type(value) is not tuple or [type(part) for part in value] != [str, tuple]:
             raise self.refuse(value)
         instance(*value)
 
-    def read(self, data: Any, source: Reader) -> Any:
-        name, args = read_list(data, 2)
-        if type(name) is not str or name not in LEMMAS:
-            raise Refusal("certificate", "the name of a lemma", name)
-        kinds = LEMMAS[name].kinds
-        items = read_list(args, len(kinds))
-        return name, tuple(kind.read(arg, source) for kind, arg in zip(kinds, items, strict=True))
+    def read(self, data: Any, source: kinds.Reader) -> Any:
+        name, args = kinds.read_list(data, 2)
+        fits = type(name) is str and name in LEMMAS
+        require(fits, "certificate", "the name of a lemma", name)
+        return name, RowKind(LEMMAS[name].kinds).read(args, source)
 
 
 INSTANCE = InstanceKind()
-INDEX = WholeKind(0, 10_000)
+INDEX = kinds.WholeKind(0, 10_000)
+
+
+def _rest(goal: Sequent, item: Term) -> Sequent:
+    """The term, in canonical form, in the place of the goal's."""
+    return normal(goal.hypotheses, item, goal.goal.rel)
+
+
+def _require_equal(goal: Sequent, item: Term, rule: str, condition: str) -> None:
+    same = context(goal.hypotheses).same(goal.goal.term, item)
+    require(same, rule, condition, item, goal.goal)
 
 
 @leaf_rule(factor=TERM)
@@ -69,14 +62,9 @@ def multiply(goal: Sequent, factor: Term) -> list[Goal]:
 
     Fails when the canonical form grows too large.
     """
-    known = context(goal.hypotheses)
-    out = obligations(goal.hypotheses, factor)
-    positive = Fact(factor, ">")
-    if not known.evident(positive):
-        out.append(Sequent(goal.hypotheses, positive))
-    product = known.canon.normal(goal.goal.term * factor)
-    out.append(Sequent(goal.hypotheses, Fact(product, goal.goal.rel)))
-    return keep(out)
+    positive = unless_evident(goal.hypotheses, Fact(factor, ">"))
+    shown = [*obligations(goal.hypotheses, factor), *positive]
+    return keep([*shown, _rest(goal, goal.goal.term * factor)])
 
 
 @leaf_rule(signs=ListKind(RowKind((TERM, SIGN))))
@@ -92,16 +80,14 @@ def clear(goal: Sequent, signs: tuple[tuple[Term, int], ...]) -> list[Goal]:
     known = context(goal.hypotheses)
     form, below = known.canon.together(known.canon(goal.goal.term))
     require(bool(below), "clear", "the canonical form has denominators", goal.goal)
-    given = dict(signs)
-    total, out = 1, []
-    for item, count in sorted(below.items(), key=lambda pair: pair[0].key):
-        if count % 2 and not known.canon.is_positive(item):
-            sign = given.get(item, 1)
-            total *= sign
-            out.append(Sequent(goal.hypotheses, Fact(sign * item, ">")))
-    numerator = to_term(scaled(form, total))
-    out.append(Sequent(goal.hypotheses, Fact(numerator, goal.goal.rel)))
-    return keep(out)
+    unknown = {item for item, k in below.items() if k % 2 and not known.canon.is_positive(item)}
+    given, total, shown = dict(signs), 1, []
+    for item in sorted(unknown, key=lambda item: item.key):
+        sign = given.get(item, 1)
+        total *= sign
+        shown.append(Sequent(goal.hypotheses, Fact(sign * item, ">")))
+    numerator = Fact(to_term(scaled(form, total)), goal.goal.rel)
+    return keep([*shown, Sequent(goal.hypotheses, numerator)])
 
 
 @leaf_rule(scale=POSITIVE)
@@ -118,26 +104,14 @@ def exponentiate(goal: Sequent, scale: fmpq) -> list[Goal]:
     rest: Poly = {}
     above, below = tm.ONE, tm.ONE
     for mono, value in scaled(known.canon(goal.goal.term), scale).items():
-        inside = _single(mono, "log")
+        inside = lone(mono, "log")
         if inside is None:
             rest[mono] = value
             continue
         require(value.q == 1, "exponentiate", "whole coefficients of logs", value)
         factor = tm.power(inside.args[0], abs(int(value)))
-        if value > 0:
-            above = above * factor
-        else:
-            below = below * factor
-    item = known.canon.normal(tm.exp(to_term(rest)) * above - below)
-    return [Sequent(goal.hypotheses, Fact(item, goal.goal.rel))]
-
-
-def _single(mono: Any, op: str) -> Term | None:
-    """The atom if the monomial is one atom of this operation to the first power."""
-    if mono[0] or len(mono[1]) != 1:
-        return None
-    ((item, count),) = mono[1]
-    return item if item.op == op and count == 1 else None
+        above, below = (above * factor, below) if value > 0 else (above, below * factor)
+    return [_rest(goal, tm.exp(to_term(rest)) * above - below)]
 
 
 _INCREASING = {"exp": 1, "log": 1, "sqrt": 1, "erfc": -1}
@@ -154,15 +128,15 @@ def monotone(goal: Sequent, function: str, larger: Term, smaller: Term) -> list[
     Fails when the goal is not that difference.
     """
     first, second = (Term(function, (item,)) for item in (larger, smaller))
-    canon = context(goal.hypotheses).canon
-    same = canon.is_zero(canon(goal.goal.term - (first - second)))
-    require(same, "monotone", "the goal is f(larger) - f(smaller)", goal.goal)
-    difference = canon.normal(_INCREASING[function] * (larger - smaller))
-    out = obligations(goal.hypotheses, first, second)
-    return keep([*out, Sequent(goal.hypotheses, Fact(difference, goal.goal.rel))])
+    _require_equal(goal, first - second, "monotone", "the goal is f(larger) - f(smaller)")
+    difference = _rest(goal, _INCREASING[function] * (larger - smaller))
+    return keep([*obligations(goal.hypotheses, first, second), difference])
 
 
-@leaf_rule(coefficient=RATIONAL, factors=ListKind(RowKind((TERM, WholeKind(-60, 60), SIGN))))
+FACTORS = ListKind(RowKind((TERM, kinds.WholeKind(-60, 60), SIGN)))
+
+
+@leaf_rule(coefficient=kinds.RATIONAL, factors=FACTORS)
 def factor(
     goal: Sequent, coefficient: fmpq, factors: tuple[tuple[Term, int, int], ...]
 ) -> list[Goal]:
@@ -186,21 +160,17 @@ def factor(
             sign *= item_sign
             out.append(Sequent(hypotheses, Fact(item_sign * item, rel)))
         if count < 0 or (count % 2 == 0 and rel == ">"):
-            nonzero = Fact(item, "!=")
-            if not context(hypotheses).evident(nonzero):
-                out.append(Sequent(hypotheses, nonzero))
+            out.extend(unless_evident(hypotheses, Fact(item, "!=")))
     require(sign > 0, "factor", "a positive product of signs", coefficient)
-    canon = context(hypotheses).canon
-    same = canon.is_zero(canon(goal.goal.term - product))
-    require(same, "factor", "the product is the goal", product, goal.goal)
+    _require_equal(goal, product, "factor", "the product is the goal")
     return keep(out)
 
 
-def _conditions(hypotheses: Facts, found: Instance, args: tuple[Any, ...]) -> list[Sequent]:
-    known = context(hypotheses)
-    out = obligations(hypotheses, *(arg for arg in args if isinstance(arg, Term)))
-    out += [Sequent(hypotheses, fact) for fact in found[0] if not known.evident(fact)]
-    return out
+def _used(hypotheses: Facts, lemma: tuple[str, tuple[Any, ...]]) -> tuple[Fact, list[Sequent]]:
+    """The lemma's fact, and what must be shown to use it."""
+    conditions, fact = instance(*lemma)
+    shown = obligations(hypotheses, *(arg for arg in lemma[1] if isinstance(arg, Term)))
+    return fact, shown + unless_evident(hypotheses, *conditions)
 
 
 @leaf_rule(multiplier=TERM, lemma=INSTANCE)
@@ -213,35 +183,21 @@ def subtract(goal: Sequent, multiplier: Term, lemma: tuple[str, tuple[Any, ...]]
 
     Fails when the canonical form grows too large.
     """
-    hypotheses = goal.hypotheses
-    found = instance(*lemma)
-    out = obligations(hypotheses, multiplier) + _conditions(hypotheses, found, lemma[1])
-    out.append(Sequent(hypotheses, Fact(multiplier, ">=")))
-    rest = context(hypotheses).canon.normal(goal.goal.term - multiplier * found[1].term)
-    out.append(Sequent(hypotheses, Fact(rest, goal.goal.rel)))
-    return keep(out)
+    fact, shown = _used(goal.hypotheses, lemma)
+    shown.append(Sequent(goal.hypotheses, Fact(multiplier, ">=")))
+    rest = _rest(goal, goal.goal.term - multiplier * fact.term)
+    return keep([*obligations(goal.hypotheses, multiplier), *shown, rest])
 
 
-FACTS = ListKind(
-    RowKind(
-        (
-            ChoiceKind(("hypothesis", "positive", "nonnegative", "lemma")),
-            MaybeKind(INDEX),
-            MaybeKind(TERM),
-            MaybeKind(INSTANCE),
-        )
-    )
-)
-PRODUCT = RowKind((POSITIVE, ListKind(INDEX), MaybeKind(TERM)))
+SOURCE = ChoiceKind(("hypothesis", "positive", "nonnegative", "lemma"))
+FACTS = ListKind(RowKind((SOURCE, MaybeKind(INDEX), MaybeKind(TERM), MaybeKind(INSTANCE))))
+PRODUCTS = ListKind(RowKind((POSITIVE, ListKind(INDEX), MaybeKind(TERM))))
+Rows = tuple[tuple[Any, ...], ...]
 
 
-@leaf_rule(facts=FACTS, multiplier=ListKind(PRODUCT), terms=ListKind(PRODUCT), contradiction=FLAG)
+@leaf_rule(facts=FACTS, multiplier=PRODUCTS, terms=PRODUCTS, contradiction=kinds.FLAG)
 def positivstellensatz(
-    goal: Sequent,
-    facts: tuple[Any, ...],
-    multiplier: tuple[Any, ...],
-    terms: tuple[Any, ...],
-    contradiction: bool,
+    goal: Sequent, facts: Rows, multiplier: Rows, terms: Rows, contradiction: bool
 ) -> list[Goal]:
     """The goal, times something positive, as a sum of products of facts and squares.
 
@@ -254,67 +210,60 @@ def positivstellensatz(
     lemmas.
     Fails when the identity does not hold or a sign is not there.
     """
-    hypotheses = goal.hypotheses
-    known = context(hypotheses)
     out: list[Sequent] = []
-    given: list[tuple[Poly, bool]] = []  # form, whether it is positive
-    for kind, index, item, lemma in facts:
-        if kind == "hypothesis" and index is not None and index < len(hypotheses):
-            fact = hypotheses[index]
-            require(fact.rel != "!=", "positivstellensatz", "an order hypothesis", fact)
-        elif kind in ("positive", "nonnegative") and item is not None:
-            fact = Fact(item, ">" if kind == "positive" else ">=")
-            out.extend(obligations(hypotheses, item))
-            require(known.evident(fact), "positivstellensatz", f"an evidently {kind} term", item)
-        elif kind == "lemma" and lemma is not None:
-            found = instance(*lemma)
-            out.extend(_conditions(hypotheses, found, lemma[1]))
-            fact = found[1]
-        else:
-            raise Refusal("positivstellensatz", "a hypothesis, a term or a lemma", kind)
-        given.append((known.canon(fact.term), fact.rel == ">"))
-    total, total_strict = _sum_of_products(known, hypotheses, given, terms, out)
+    given = [_fact(goal.hypotheses, row, out) for row in facts]
+    total, total_strict = _sum_of_products(goal.hypotheses, given, terms, out)
+    canon = context(goal.hypotheses).canon
     if contradiction:
-        form, below = known.canon.together(total)
+        form, below = canon.together(canon(total))
         negative = set(form) == set(constant(1)) and all(value < 0 for value in form.values())
-        negative = negative and all(known.canon.is_positive(item) for item in below)
-        require(
-            negative or (not form and total_strict),
-            "positivstellensatz",
-            "a sum that is negative, or zero with a positive summand",
-            to_term(form),
-        )
+        negative = negative and all(canon.is_positive(item) for item in below)
+        fits = negative or (not form and total_strict)
+        _need(fits, "a sum that is negative, or zero with a positive summand", to_term(form))
         return keep(out)
-    factor_form, factor_strict = _sum_of_products(known, hypotheses, given, multiplier, out)
-    require(factor_strict, "positivstellensatz", "a positive multiplier", multiplier)
-    if goal.goal.rel == ">":
-        require(total_strict, "positivstellensatz", "a positive summand", terms)
-    product = known.canon.times(factor_form, known.canon(goal.goal.term))
-    same = known.canon.is_zero(plus(product, total, -1))
-    require(same, "positivstellensatz", "the identity holds", to_term(plus(product, total, -1)))
+    positive, factor_strict = _sum_of_products(goal.hypotheses, given, multiplier, out)
+    _need(factor_strict, "a positive multiplier", multiplier)
+    _need(total_strict or goal.goal.rel != ">", "a positive summand", terms)
+    difference = canon(positive * goal.goal.term - total)
+    _need(canon.is_zero(difference), "the identity holds", to_term(difference))
     return keep(out)
 
 
+def _need(holds: bool, condition: str, value: object) -> None:
+    require(holds, "positivstellensatz", condition, value)
+
+
+def _fact(hypotheses: Facts, row: tuple[Any, ...], out: list[Sequent]) -> Fact:
+    """One fact; what it needs goes to ``out``."""
+    kind, index, item, lemma = row
+    if kind == "hypothesis" and index is not None and index < len(hypotheses):
+        known: Fact = hypotheses[index]
+        _need(known.rel != "!=", "an order hypothesis", known)
+        return known
+    if kind in ("positive", "nonnegative") and item is not None:
+        fact = Fact(item, ">" if kind == "positive" else ">=")
+        out.extend(obligations(hypotheses, item))
+        _need(context(hypotheses).evident(fact), f"an evidently {kind} term", item)
+        return fact
+    if kind == "lemma" and lemma is not None:
+        fact, shown = _used(hypotheses, lemma)
+        out.extend(shown)
+        return fact
+    raise Refusal("positivstellensatz", "a hypothesis, a term or a lemma", kind)
+
+
 def _sum_of_products(
-    known: Context,
-    hypotheses: Facts,
-    given: list[tuple[Poly, bool]],
-    products: tuple[Any, ...],
-    out: list[Sequent],
-) -> tuple[Poly, bool]:
-    total: Poly = {}
-    strict = False
+    hypotheses: Facts, given: list[Fact], products: Rows, out: list[Sequent]
+) -> tuple[Term, bool]:
+    """The sum, and whether a summand is positive."""
+    parts, strict = [], False
     for value, indices, square in products:
-        require(
-            all(i < len(given) for i in indices), "positivstellensatz", "indices of facts", indices
-        )
-        form = constant(value)
-        for i in indices:
-            form = known.canon.times(form, given[i][0])
+        _need(all(i < len(given) for i in indices), "indices of facts", indices)
+        factors = [given[i].term for i in indices]
         if square is None:
-            strict = strict or all(given[i][1] for i in indices)
+            strict = strict or all(given[i].rel == ">" for i in indices)
         else:
             out.extend(obligations(hypotheses, square))
-            form = known.canon.times(form, known.canon.to_power(known.canon(square), 2))
-        total = plus(total, form)
-    return total, strict
+            factors.append(tm.power(square, 2))
+        parts.append(tm.mul(value, *factors))
+    return tm.add(*parts), strict

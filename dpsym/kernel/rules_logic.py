@@ -7,9 +7,9 @@ sequents that make e defined where H holds.
 from __future__ import annotations
 
 from dpsym.kernel.kinds import FACT, NAME, SIGN, TERM, EarlierKind, ListKind, RowKind, WholeKind
-from dpsym.kernel.refusal import Refusal
-from dpsym.kernel.rules import Goal, keep, leaf_rule, require
-from dpsym.kernel.sequents import Sequent, context, defined, obligations, opposite, with_facts
+from dpsym.kernel.refusal import require
+from dpsym.kernel.rules import Goal, keep, leaf_rule
+from dpsym.kernel.sequents import Sequent, context, defined, obligations, unless_evident, with_facts
 from dpsym.kernel.statements import Fact
 from dpsym.kernel.terms import KINKED, Term, replace, subterms
 
@@ -26,9 +26,8 @@ def evident(goal: Sequent) -> list[Goal]:
 
     Fails when the form has another monomial.
     """
-    require(
-        context(goal.hypotheses).evident(goal.goal), "evident", "the goal is evident", goal.goal
-    )
+    seen = context(goal.hypotheses).evident(goal.goal)
+    require(seen, "evident", "the goal is evident", goal.goal)
     return []
 
 
@@ -97,16 +96,13 @@ def cases(goal: Sequent, kinked: Term) -> list[Goal]:
 
 def branches(kinked: Term) -> tuple[Term, Term, Term]:
     """``c, u, v``: the term is u where c >= 0, and v elsewhere."""
-    if kinked.op not in KINKED:
-        raise Refusal("cases", "a term abs, max, min or ite", kinked)
-    args = kinked.args
+    require(kinked.op in KINKED, "cases", "a term abs, max, min or ite", kinked)
+    if kinked.op == "ite":
+        return kinked.args[0], kinked.args[1], kinked.args[2]
+    first, second = kinked.args if len(kinked.args) == 2 else (kinked.args[0], -kinked.args[0])
     if kinked.op == "abs":
-        return args[0], args[0], -args[0]
-    if kinked.op == "max":
-        return args[0] - args[1], args[0], args[1]
-    if kinked.op == "min":
-        return args[1] - args[0], args[0], args[1]
-    return args[0], args[1], args[2]
+        return first, first, second
+    return (first - second if kinked.op == "max" else second - first), first, second
 
 
 @leaf_rule(*ANY, kinked=TERM, sign=SIGN)
@@ -125,7 +121,7 @@ def branch(goal: Sequent, kinked: Term, sign: int) -> list[Goal]:
     weak = ">" if kinked.op == "ite" else ">="
     taken = Fact(condition, ">=") if sign == 1 else Fact(-condition, weak)
     value = replace(goal.goal.term, kinked, then if sign == 1 else otherwise)
-    return [Sequent(goal.hypotheses, taken), Sequent(goal.hypotheses, Fact(value, goal.goal.rel))]
+    return [Sequent(goal.hypotheses, fact) for fact in (taken, Fact(value, goal.goal.rel))]
 
 
 @leaf_rule(*ANY, item=TERM)
@@ -138,11 +134,9 @@ def split(goal: Sequent, item: Term) -> list[Goal]:
 
     Never fails.
     """
-    fact = Fact(item, ">=")
-    out = obligations(goal.hypotheses, item)
-    for case in (fact, opposite(fact)):
-        out.append(Sequent(with_facts(goal.hypotheses, case), goal.goal))
-    return keep(out)
+    sides = Fact(item, ">="), Fact(-item, ">")
+    cases = [Sequent(with_facts(goal.hypotheses, side), goal.goal) for side in sides]
+    return keep([*obligations(goal.hypotheses, item), *cases])
 
 
 @leaf_rule(*ANY, fact=FACT)
@@ -155,10 +149,8 @@ def have(goal: Sequent, fact: Fact) -> list[Goal]:
 
     Never fails.
     """
-    out = obligations(goal.hypotheses, fact.term)
-    out.append(Sequent(goal.hypotheses, fact))
-    out.append(Sequent(with_facts(goal.hypotheses, fact), goal.goal))
-    return keep(out)
+    after = Sequent(with_facts(goal.hypotheses, fact), goal.goal)
+    return keep([*obligations(goal.hypotheses, fact.term), Sequent(goal.hypotheses, fact), after])
 
 
 @leaf_rule(*ANY, dropped=ListKind(WholeKind(0, 10_000)))
@@ -171,9 +163,8 @@ def forget(goal: Sequent, dropped: tuple[int, ...]) -> list[Goal]:
 
     Fails when an index is out of range.
     """
-    require(
-        all(i < len(goal.hypotheses) for i in dropped), "forget", "indices of hypotheses", dropped
-    )
+    fits = all(i < len(goal.hypotheses) for i in dropped)
+    require(fits, "forget", "indices of hypotheses", dropped)
     rest = tuple(fact for i, fact in enumerate(goal.hypotheses) if i not in dropped)
     return keep([*defined(rest, goal.goal.term), Sequent(rest, goal.goal)])
 
@@ -192,14 +183,9 @@ def instance(goal: Sequent, lemma: object, mapping: tuple[tuple[str, Term], ...]
     names = dict(mapping)
     require(len(names) == len(mapping), "instance", "each variable once", mapping)
     fact = proved.goal.substitute(names)
-    same = fact == goal.goal
-    if not same and fact.rel == goal.goal.rel:
-        canon = context(goal.hypotheses).canon
-        same = canon.is_zero(canon(fact.term - goal.goal.term))
-    require(same, "instance", "the goal is the lemma's", goal.goal, fact)
-    out = obligations(goal.hypotheses, *names.values())
-    for known in proved.hypotheses:
-        needed = known.substitute(names)
-        if needed not in goal.hypotheses and not context(goal.hypotheses).evident(needed):
-            out.append(Sequent(goal.hypotheses, needed))
-    return keep(out)
+    same = fact.rel == goal.goal.rel and context(goal.hypotheses).same(fact.term, goal.goal.term)
+    require(same or fact == goal.goal, "instance", "the goal is the lemma's", goal.goal, fact)
+    needed = (known.substitute(names) for known in proved.hypotheses)
+    new = [known for known in needed if known not in goal.hypotheses]
+    shown = obligations(goal.hypotheses, *names.values())
+    return keep([*shown, *unless_evident(goal.hypotheses, *new)])

@@ -547,8 +547,8 @@ def postprocess(goal: Statement, stage: int) -> list[Goal]:
     F, S with a post-processing of G => claim
 
     by Jensen's inequality on the cone p, q >= 0: f is convex between any two points, and adding
-    mass on a ray adds at most its value there. Supports and ranges are closed. Fails for guarantees
-    that are not, and families.
+    mass on a ray adds at most its value there. Supports are closed, and so are ranges in both
+    directions, as then no ray has mass. Fails for guarantees that are not, and families.
     """
     require(stage < len(goal.stages), "postprocess", "the index of a stage", stage)
     found = expect(Processed, goal.stages[stage], "postprocess", "a post-processed stage")
@@ -557,6 +557,8 @@ def postprocess(goal: Statement, stage: int) -> list[Goal]:
     for guarantee in found.guarantees:
         items = constraints(guarantee)
         require(bool(items), "postprocess", "a guarantee that is not a family", guarantee)
+        closed = guarantee.two_way or guarantee.name != "BoundedRange"
+        require(closed, "postprocess", "a bounded range in both directions", guarantee)
         for item in items:
             out += _convex(goal.facts, item.form) if isinstance(item, Moment) else []
     stages = (*goal.stages[:stage], Assumed(found.guarantees), *goal.stages[stage + 1 :])
