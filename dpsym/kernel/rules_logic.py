@@ -6,7 +6,7 @@ sequents that make e defined where H holds.
 
 from __future__ import annotations
 
-from dpsym.kernel.kinds import FACT, NAME, SIGN, TERM, EarlierKind, ListKind, RowKind, WholeKind
+from dpsym.kernel.kinds import FACT, NAME, SIGN, TERM, EarlierKind, ListKind, RowKind
 from dpsym.kernel.refusal import require
 from dpsym.kernel.rules import Goal, keep, leaf_rule
 from dpsym.kernel.sequents import Sequent, context, defined, obligations, unless_evident, with_facts
@@ -42,17 +42,6 @@ def tidy(goal: Sequent) -> list[Goal]:
     Never fails.
     """
     return [Sequent(goal.hypotheses, context(goal.hypotheses).tidy(goal.goal))]
-
-
-@leaf_rule(">=")
-def strengthen(goal: Sequent) -> list[Goal]:
-    """H |- e > 0
-    ----------
-    H |- e >= 0
-
-    Fails when the goal is not a weak inequality.
-    """
-    return [Sequent(goal.hypotheses, Fact(goal.goal.term, ">"))]
 
 
 @leaf_rule("!=", sign=SIGN)
@@ -153,22 +142,6 @@ def have(goal: Sequent, fact: Fact) -> list[Goal]:
     return keep([*obligations(goal.hypotheses, fact.term), Sequent(goal.hypotheses, fact), after])
 
 
-@leaf_rule(*ANY, dropped=ListKind(WholeKind(0, 10_000)))
-def forget(goal: Sequent, dropped: tuple[int, ...]) -> list[Goal]:
-    """Fewer hypotheses.
-
-    D(H')   D(g | H')   H' |- g
-    --------------------------- H' is H without the listed ones
-    H |- g
-
-    Fails when an index is out of range.
-    """
-    fits = all(i < len(goal.hypotheses) for i in dropped)
-    require(fits, "forget", "indices of hypotheses", dropped)
-    rest = tuple(fact for i, fact in enumerate(goal.hypotheses) if i not in dropped)
-    return keep([*defined(rest, goal.goal.term), Sequent(rest, goal.goal)])
-
-
 @leaf_rule(*ANY, lemma=LEMMA, mapping=ListKind(RowKind((NAME, TERM))))
 def instance(goal: Sequent, lemma: object, mapping: tuple[tuple[str, Term], ...]) -> list[Goal]:
     """A sequent proved earlier, at other terms.
@@ -182,10 +155,10 @@ def instance(goal: Sequent, lemma: object, mapping: tuple[tuple[str, Term], ...]
     proved: Sequent = lemma.sequent  # type: ignore[attr-defined]
     names = dict(mapping)
     require(len(names) == len(mapping), "instance", "each variable once", mapping)
-    fact = proved.goal.substitute(names)
-    same = fact.rel == goal.goal.rel and context(goal.hypotheses).same(fact.term, goal.goal.term)
-    require(same or fact == goal.goal, "instance", "the goal is the lemma's", goal.goal, fact)
-    needed = (known.substitute(names) for known in proved.hypotheses)
-    new = [known for known in needed if known not in goal.hypotheses]
+    fact, wanted, known = proved.goal.substitute(names), goal.goal, context(goal.hypotheses)
+    same = fact == wanted or (fact.rel == wanted.rel and known.same(fact.term, wanted.term))
+    require(same, "instance", "the goal is the lemma's", wanted, fact)
+    needed = (given.substitute(names) for given in proved.hypotheses)
+    new = [given for given in needed if given not in goal.hypotheses]
     shown = obligations(goal.hypotheses, *names.values())
     return keep([*shown, *unless_evident(goal.hypotheses, *new)])

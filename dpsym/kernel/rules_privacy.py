@@ -186,31 +186,6 @@ def directions(goal: Statement) -> list[Goal]:
     return [replace(goal, claims=(one,)) for one in both]
 
 
-@privacy_rule(item=TERM)
-def divide(goal: Statement, item: Term) -> list[Goal]:
-    """D(e | F)   F, e >= 0, S => claim   F, -e > 0, S => claim
-    --------------------------------------------------------
-    F, S => claim
-
-    Fails when e mentions an undeclared variable.
-    """
-    _within(_declared(goal.variables), item)
-    cases = (Fact(item, ">="), Fact(-item, ">"))
-    parts = [replace(goal, facts=with_facts(goal.facts, fact)) for fact in cases]
-    return [*obligations(goal.facts, item), *parts]
-
-
-@privacy_rule()
-def absurd(goal: Statement) -> list[Goal]:
-    """F |- -1 >= 0
-    ------------
-    F, S => claim
-
-    Never fails.
-    """
-    return [Sequent(goal.facts, Fact(tm.MINUS_ONE, ">="))]
-
-
 @privacy_rule(name=NAME, bound=kd.WholeKind(-(10**9), 10**9))
 def integers(goal: Statement, name: str, bound: int) -> list[Goal]:
     """F |- n - c > 0   F, n - (c + 1) >= 0, S => claim
@@ -555,7 +530,7 @@ def postprocess(goal: Statement, stage: int) -> list[Goal]:
     _declared(goal.variables)  # none of them is one of the calculus's own
     out: list[Sequent] = []
     for guarantee in found.guarantees:
-        items = constraints(guarantee)
+        items = constraints(replace(guarantee, two_way=False, reverse=False))
         require(bool(items), "postprocess", "a guarantee that is not a family", guarantee)
         closed = guarantee.two_way or guarantee.name != "BoundedRange"
         require(closed, "postprocess", "a bounded range in both directions", guarantee)

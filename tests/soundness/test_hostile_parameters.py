@@ -78,7 +78,6 @@ def steps(draw: st.DrawFn, sequent: Sequent) -> tuple[str, dict[str, Any]]:
     pools: dict[str, dict[str, st.SearchStrategy[Any]]] = {
         "evident": {},
         "tidy": {},
-        "strengthen": {},
         "cases": {"kinked": inner},
         "branch": {"kinked": inner, "sign": signs},
         "split": {"item": some},

@@ -87,8 +87,6 @@ MUST_REJECT: list[tuple[str, Sequent, dict[str, Any], str]] = [
     ("evident", goal(2 * x, -x), {}, "the goal is evident"),
     ("evident", goal(log(x), (x, ">")), {}, "the goal is evident"),
     ("tidy", goal(x), {"sign": 1}, "the parameters"),
-    ("strengthen", goal(x, rel=">"), {}, "a goal with one of"),
-    ("strengthen", goal(x, rel="!="), {}, "a goal with one of"),
     ("nonzero", goal(x), {"sign": 1}, "a goal with one of"),
     ("nonzero", goal(x, rel="!="), {"sign": 0}, "one of (1, -1)"),
     ("nonzero", goal(x, rel="!="), {"sign": True}, "one of (1, -1)"),
@@ -98,8 +96,6 @@ MUST_REJECT: list[tuple[str, Sequent, dict[str, Any], str]] = [
     ("branch", goal(x, absolute(x)), {"kinked": absolute(x), "sign": 1}, "the kinked term occurs"),
     ("split", goal(x), {"item": "x"}, "expected a term"),
     ("have", goal(x), {"fact": x}, "a Fact"),
-    ("forget", goal(x, y), {"dropped": (1,)}, "indices of hypotheses"),
-    ("forget", goal(x, y), {"dropped": (-1,)}, "a whole number"),
     ("instance", goal(x), {"lemma": SQUARE, "mapping": ()}, "the goal is the lemma's"),
     ("instance", goal(power(x, 2)), {"lemma": SQUARE.sequent, "mapping": ()}, "expected something"),
     (
