@@ -191,7 +191,6 @@ REASONS: dict[str, Callable[[Parameters, _Explanation], str]] = {
     "subtract": _subtract,
     "positivstellensatz": _sum,
     "derive": _derive,
-    "concave": _names("It is concave in {} between {} and {}.", "name", "lower", "upper"),
     "from_infinity": _names("It falls in {} to a limit that is not negative.", "name"),
     "change": _change,
     "vertex": _names("It is piecewise concave in {}: look at the ends and kinks.", "name"),

@@ -179,9 +179,7 @@ def run(theorem: ScriptTheorem) -> Outcome:
         )
     except (Exception, SystemExit) as error:
         return Outcome(
-            theorem,
-            seconds=time.perf_counter() - start,
-            error=_one_line(error, theorem.script),
+            theorem, seconds=time.perf_counter() - start, error=_one_line(error, theorem.script)
         )
 
 

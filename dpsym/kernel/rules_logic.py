@@ -6,11 +6,10 @@ sequents that make e defined where H holds.
 
 from __future__ import annotations
 
-from dpsym.kernel import sequents as sq
 from dpsym.kernel.kinds import FACT, NAME, SIGN, TERM, EarlierKind, ListKind, RowKind
 from dpsym.kernel.refusal import require
 from dpsym.kernel.rules import Goal, keep, leaf_rule
-from dpsym.kernel.sequents import Facts, Sequent, context, obligations, with_facts
+from dpsym.kernel.sequents import Sequent, context, defined, obligations, unless_evident, with_facts
 from dpsym.kernel.statements import Fact
 from dpsym.kernel.terms import KINKED, Term, replace, subterms
 
@@ -143,11 +142,6 @@ def have(goal: Sequent, fact: Fact) -> list[Goal]:
     return keep([*obligations(goal.hypotheses, fact.term), Sequent(goal.hypotheses, fact), after])
 
 
-def defined(hypotheses: Facts, *items: Term) -> list[Sequent]:
-    """What makes the hypotheses, and under them the terms, defined."""
-    return sq.hypothesis_obligations(hypotheses) + obligations(hypotheses, *items)
-
-
 @leaf_rule(*ANY, lemma=LEMMA, mapping=ListKind(RowKind((NAME, TERM))))
 def instance(goal: Sequent, lemma: object, mapping: tuple[tuple[str, Term], ...]) -> list[Goal]:
     """A sequent proved earlier, at other terms.
@@ -161,15 +155,10 @@ def instance(goal: Sequent, lemma: object, mapping: tuple[tuple[str, Term], ...]
     proved: Sequent = lemma.sequent  # type: ignore[attr-defined]
     names = dict(mapping)
     require(len(names) == len(mapping), "instance", "each variable once", mapping)
-    fact = proved.goal.substitute(names)
-    same = fact == goal.goal
-    if not same and fact.rel == goal.goal.rel:
-        canon = context(goal.hypotheses).canon
-        same = canon.is_zero(canon(fact.term - goal.goal.term))
-    require(same, "instance", "the goal is the lemma's", goal.goal, fact)
-    out = obligations(goal.hypotheses, *names.values())
-    for known in proved.hypotheses:
-        needed = known.substitute(names)
-        if needed not in goal.hypotheses and not context(goal.hypotheses).evident(needed):
-            out.append(Sequent(goal.hypotheses, needed))
-    return keep(out)
+    fact, wanted, known = proved.goal.substitute(names), goal.goal, context(goal.hypotheses)
+    same = fact == wanted or (fact.rel == wanted.rel and known.same(fact.term, wanted.term))
+    require(same, "instance", "the goal is the lemma's", wanted, fact)
+    needed = (given.substitute(names) for given in proved.hypotheses)
+    new = [given for given in needed if given not in goal.hypotheses]
+    shown = obligations(goal.hypotheses, *names.values())
+    return keep([*shown, *unless_evident(goal.hypotheses, *new)])

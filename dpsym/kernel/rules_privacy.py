@@ -44,7 +44,7 @@ def statement_obligations(statement: Statement) -> list[Sequent]:
     _within(names, *(fact.term for fact in statement.facts))
     require(bool(statement.stages), "statement", "at least one stage")
     require(bool(statement.claims), "statement", "at least one claim")
-    out = sq.hypothesis_obligations(statement.facts)
+    out = sq.defined(statement.facts)
     for stage in statement.stages:
         if isinstance(stage, Mechanism):
             for pair in stage.pairs:
@@ -92,7 +92,7 @@ def _pair_obligations(statement: Statement, names: frozenset[str], pair: Pair) -
     names |= inner
     given = statement.facts + pair.facts
     _within(names, *(fact.term for fact in pair.facts))
-    out = sq.hypothesis_obligations(given)
+    out = sq.defined(given)
     for region in pair.regions:
         outputs = () if region.output is None else ((region.output, st.REAL),)
         weights = () if region.weight is None else (region.weight,)
@@ -102,7 +102,7 @@ def _pair_obligations(statement: Statement, names: frozenset[str], pair: Pair) -
         known, inside = names | _declared(outputs), given + region.facts
         _within(names, *weights)
         _within(known, region.p, region.q, *(fact.term for fact in region.facts))
-        out += obligations(given, *weights) + sq.hypothesis_obligations(inside)
+        out += obligations(given, *weights) + sq.defined(inside)
         out += obligations(inside, region.p, region.q)
     return out
 

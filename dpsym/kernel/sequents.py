@@ -18,7 +18,7 @@ from dpsym.kernel import canon as cn
 from dpsym.kernel import terms as tm
 from dpsym.kernel.balls import EVERYTHING, Enclosure, Undefined, enclose
 from dpsym.kernel.canon import Canon, Poly
-from dpsym.kernel.refusal import TooLarge, require
+from dpsym.kernel.refusal import TooLarge
 from dpsym.kernel.statements import Fact
 from dpsym.kernel.terms import Term
 
@@ -252,12 +252,3 @@ def normal(given: Facts, item: Term, rel: str) -> Sequent:
 def with_facts(hypotheses: Facts, *facts: Fact) -> Facts:
     """The hypotheses with more at the end, without repetitions."""
     return tuple(dict.fromkeys((*hypotheses, *facts)))
-
-
-def opposite(fact: Fact) -> Fact:
-    """What holds where the fact fails (for >= and >)."""
-    require(fact.rel != "!=", "opposite", "the fact is an order relation", fact)
-    return Fact(-fact.term, ">" if fact.rel == ">=" else ">=")
-
-
-hypothesis_obligations = defined

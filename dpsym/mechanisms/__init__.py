@@ -8,11 +8,4 @@ from dpsym.mechanisms.base import Mechanism
 from dpsym.mechanisms.densities import DensityPair
 from dpsym.mechanisms.tables import RandomizedResponse, Table
 
-__all__ = [
-    "AdditiveNoise",
-    "DensityPair",
-    "Mechanism",
-    "RandomizedResponse",
-    "Table",
-    "noise",
-]
+__all__ = ["AdditiveNoise", "DensityPair", "Mechanism", "RandomizedResponse", "Table", "noise"]

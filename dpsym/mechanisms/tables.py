@@ -134,10 +134,7 @@ class RandomizedResponse(Mechanism):
         yield "categories", self.categories
 
     def hypotheses(self) -> tuple[sp.Basic, ...]:
-        return (
-            sp.Ge(self.epsilon, 0, evaluate=False),
-            sp.Ge(self.categories, 2, evaluate=False),
-        )
+        return (sp.Ge(self.epsilon, 0, evaluate=False), sp.Ge(self.categories, 2, evaluate=False))
 
     def suggested(self) -> tuple[Guarantee, ...]:
         return (PureDP(self.epsilon),)
@@ -148,10 +145,7 @@ class RandomizedResponse(Mechanism):
         count = scope.term(self.categories, "categories")
         total = odds + (count - 1) if self.categories != 2 else odds + 1
         keep, other = odds / total, k.ONE / total
-        regions = [
-            Region(keep, other, weight=k.ONE),
-            Region(other, keep, weight=k.ONE),
-        ]
+        regions = [Region(keep, other, weight=k.ONE), Region(other, keep, weight=k.ONE)]
         if self.categories != 2:
             regions.append(Region(other, other, weight=count - 2))
         return statements.Mechanism((Pair(tuple(regions), label="two different true values"),))

@@ -179,8 +179,6 @@ def calculus() -> list[tuple[str, dict[str, Any]]]:
                         {"name": "x", "start": start, "direction": direction, "from_open": is_open},
                     )
                 )
-        for end in ENDS:
-            out.append(("concave", {"name": "x", "lower": start, "upper": end}))
     smooths = [ZERO, x - 1, -x * fmpq(1, 2), num(fmpq(1, 2)), 1 - x, x, num(fmpq(-1, 2))]
     for smooth in smooths:
         for hinges in HINGES:

@@ -289,9 +289,10 @@ def _calculus(sequent: Sequent, form: Poly) -> Iterator[Move]:
             for scale in scales:
                 yield Move("from_infinity", {"name": name}, scale)
         if weak:
+            plain = {"smooth": sequent.goal.term, "hinges": ()}  # concave between the ends
             for low, _ in dict.fromkeys(about.lower):
                 for high, _ in dict.fromkeys(about.upper):
-                    yield Move("concave", {"name": name, "lower": low, "upper": high})
+                    yield Move("vertex", plain | {"name": name, "lower": low, "upper": high})
     logs = [value for mono, value in form.items() for item, _ in mono[1] if item.op == "log"]
     if logs and any(item.op == "log" and item.vars for item in atoms(form)):
         whole = fmpq(lcm(*(int(value.q) for value in logs)))

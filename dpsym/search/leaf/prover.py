@@ -26,7 +26,7 @@ from dpsym.search.leaf.steps import EVIDENT, evident, form_of, kinks, premises
 _ROUNDS = ((0, True), (1, False), (2, True), (3, False), (4, True), (5, False), (8, False))
 _DEPTH = 100
 _FEW_BOXES, _SOME_BOXES, _MANY_BOXES = 12, 75, 300
-_LAST_MATTERS = frozenset({"derive", "from_infinity", "clear", "subtract", "multiply", "concave"})
+_LAST_MATTERS = frozenset({"derive", "from_infinity", "clear", "subtract", "multiply"})
 
 
 class Search:
