@@ -92,11 +92,6 @@ class Definition:
     conditions: Callable[..., tuple[Fact, ...]] = lambda *_: ()
 
 
-def power_form(order: Term) -> Form:
-    """p^a q^(1-a), a > 1."""
-    return Form(tm.real_power(T, order), None, ZERO)
-
-
 def hockey_stick(epsilon: Term) -> Form:
     """(p - e^epsilon q)_+"""
     return Form(tm.positive_part(T - tm.exp(epsilon)), ONE, ZERO)
@@ -123,7 +118,8 @@ def _less_one_times(order: Term, epsilon: Term) -> Term:
 
 
 def _renyi(order: Term, epsilon: Term) -> Constraint:
-    return Moment(power_form(order), tm.exp(_less_one_times(order, epsilon)))
+    form = Form(tm.real_power(T, order), None, ZERO)
+    return Moment(form, tm.exp(_less_one_times(order, epsilon)))
 
 
 def _above_one(order: Term, _: Term) -> tuple[Fact, ...]:

@@ -201,11 +201,6 @@ def positive_part(arg: Operand) -> Term:
     return maximum(arg, 0)
 
 
-def normal_cdf(arg: Operand) -> Term:
-    """The standard normal distribution function, ``erfc(-x / sqrt(2)) / 2``."""
-    return mul(fmpq(1, 2), erfc(mul(-1, term(arg)) / sqrt(num(2))))
-
-
 def substitute(node: Term, mapping: Mapping[str, Term]) -> Term:
     """Replace variables, all at once."""
     names = frozenset(mapping)

@@ -14,12 +14,12 @@ from dpsym.kernel.statements import Fact
 from dpsym.kernel.terms import (
     Term,
     absolute,
+    erfc,
     exp,
     ite,
     log,
     maximum,
     minimum,
-    normal_cdf,
     power,
     sqrt,
     substitute,
@@ -29,6 +29,11 @@ from dpsym.kernel.terms import (
 from dpsym.search.leaf import Open, Point, decide, prove, refute
 from dpsym.search.leaf.entry import MEMORY
 from dpsym.search.leaf.numeric import refutes
+
+
+def normal_cdf(arg):
+    return erfc(-arg / sqrt(term(2))) / 2
+
 
 x, t, b, s, K, r = (var(name) for name in ("x", "t", "b", "s", "K", "r"))
 eps, alpha, delta, q, D, L = (var(name) for name in ("eps", "alpha", "delta", "q", "D", "L"))
