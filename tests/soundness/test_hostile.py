@@ -1,0 +1,83 @@
+"""A small sample of ``hostile``, that it would notice a fault, and faults that it has found."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+from flint import fmpq
+
+from dpsym.kernel import rules_algebra, rules_logic
+from dpsym.kernel.proofs import step
+from dpsym.kernel.refusal import Refusal
+from dpsym.kernel.rules import RULES
+from dpsym.kernel.sequents import Sequent
+from dpsym.kernel.statements import Assumed, Fact, Guarantee, Processed, Statement
+from dpsym.kernel.terms import ite, maximum, num, power, sqrt, var
+from tests.soundness import hostile_leaf, hostile_privacy
+from tests.soundness.hostile import attacks
+from tests.soundness.hostile_forms import exp_bounds, log_bounds
+from tests.soundness.hostile_leaf import Source
+
+x = var("x")
+SAMPLE = 60
+
+
+ATTACKS = list(attacks())
+
+
+@pytest.mark.parametrize(("name", "attack"), ATTACKS, ids=[name for name, _ in ATTACKS])
+def test_no_attack_succeeds(name: str, attack: Any) -> None:
+    for number in range(SAMPLE):
+        outcome, case = attack(Source(f"test {name} {number}"))
+        assert outcome != "UNSOUND", case
+
+
+def test_every_rule_is_attacked() -> None:
+    assert set(RULES) == set(hostile_leaf.RECIPES) | set(hostile_privacy.RECIPES)
+
+
+def test_a_rule_without_its_side_condition_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(rules_logic, "obligations", lambda *_: [])
+    monkeypatch.setattr(rules_algebra, "require", lambda *_: None)
+    for rule in ("split", "have", "monotone", "factor"):
+        outcomes = {hostile_leaf.attack(rule, Source(f"{rule} {k}"))[0] for k in range(400)}
+        assert "UNSOUND" in outcomes, rule
+
+
+def test_a_negative_number_over_something_negative_is_no_contradiction() -> None:
+    given = Fact(x + 1, "!="), Fact(-power(1 + x, -1), ">")
+    parameters = {
+        "facts": (("hypothesis", 1, None, None),),
+        "multiplier": (),
+        "terms": ((fmpq(1), (0,), None),),
+        "contradiction": True,
+    }
+    with pytest.raises(Refusal, match="a sum that is negative"):
+        step(Sequent(given, Fact(num(-1), ">=")), "positivstellensatz", parameters)
+
+
+def test_cases_shows_a_condition_defined_that_another_branch_hides() -> None:
+    hidden = maximum(sqrt(x), 0)
+    goal = Sequent((), Fact(ite(x, hidden, -1), ">="))  # false at x = -1
+    assert Sequent((), Fact(x, ">=")) in step(goal, "cases", {"kinked": hidden})
+
+
+def test_a_one_way_bounded_range_is_not_closed_under_post_processing() -> None:
+    """P = (1/2, 1/2, 0) and Q = (1/4, 1/4, 1/2): joining the last two makes the loss vary."""
+    claim = Guarantee("BoundedRange", (num(0),), two_way=False)
+    goal = Statement((), (), (Processed((claim,)),), (claim,))
+    with pytest.raises(Refusal, match="in both directions"):
+        step(goal, "postprocess", {"stage": 0})
+    both = Guarantee("BoundedRange", (num(0),))
+    kept = step(Statement((), (), (Processed((both,)),), (claim,)), "postprocess", {"stage": 0})
+    assert kept == [Statement((), (), (Assumed((both,)),), (claim,))]
+
+
+def test_bounds_of_exp_and_log_by_fractions() -> None:
+    from fractions import Fraction
+
+    one, e = Fraction(1), Fraction(2718281828459045235360287471352, 10**30)
+    assert exp_bounds(one)[0] < e + Fraction(1, 10**29) and exp_bounds(one)[1] > e
+    low, high = log_bounds(e)
+    assert 0 <= high - low < Fraction(1, 10**40) and abs(low - 1) < Fraction(1, 10**29)
