@@ -15,8 +15,7 @@ from dpsym.kernel.rules import Goal, leaf_rule
 from dpsym.kernel.sequents import Context, Sequent, context
 from dpsym.kernel.terms import Term
 
-MAX_TREE_DEPTH = 60
-MAX_TREE_NODES = 20_000
+MAX_TREE_DEPTH, MAX_TREE_NODES = 60, 20_000
 _SHAPES = {"direct": 1, "split": 5, "empty": 2, "face": 4, "mean": 1, "zero": 1}
 
 

@@ -20,8 +20,7 @@ from dpsym.kernel.terms import Term
 from dpsym.kernel.theorems import Theorem, prove
 
 FORMAT, VERSION = "dpsym certificate", 1
-MAX_CHARACTERS = 2**25
-MAX_NODES = 1_000_000
+MAX_CHARACTERS, MAX_NODES = 2**25, 1_000_000
 Result = Lemma | Theorem
 Item = TypeVar("Item")
 
