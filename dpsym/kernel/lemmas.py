@@ -9,8 +9,7 @@ inequality for real exponents.
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
-from typing import Any
+from typing import Any, NamedTuple
 
 from flint import fmpq
 
@@ -23,24 +22,11 @@ ORDER = whole(0, 15)
 Instance = tuple[tuple[Fact, ...], Fact]
 
 
-@dataclass(frozen=True)
-class Lemma:
+class Lemma(NamedTuple):
     """``build(*args)`` gives the conditions and the fact."""
 
-    name: str
     kinds: tuple[Kind, ...]
-    says: str
     build: Callable[..., Instance]
-
-
-LEMMAS: dict[str, Lemma] = {}
-
-
-def _lemma(says: str, *kinds: Kind) -> Callable[[Callable[..., Instance]], None]:
-    def add(build: Callable[..., Instance]) -> None:
-        LEMMAS[build.__name__] = Lemma(build.__name__, kinds, says, build)
-
-    return add
 
 
 def instance(name: str, args: tuple[Any, ...]) -> Instance:
@@ -73,88 +59,73 @@ def taylor(arg: Term, order: int) -> Term:
     return total
 
 
-@_lemma("exp(u) >= its Taylor polynomial of order n: n odd, or u >= 0", TERM, ORDER)
-def exp_taylor(u: Term, order: int) -> Instance:
+def above(item: Term) -> Instance:
+    """``item > 0``."""
+    return (), Fact(item, ">")
+
+
+def _exp_taylor(u: Term, order: int) -> Instance:
     return at_least(exp(u) - taylor(u, order), *(() if order % 2 else (u,)))
 
 
-@_lemma("exp(u) <= its Taylor polynomial of even order for u <= 0", TERM, ORDER)
-def exp_taylor_above(u: Term, order: int) -> Instance:
+def _exp_taylor_above(u: Term, order: int) -> Instance:
     require(order % 2 == 0, "lemma", "exp_taylor_above takes an even order", order)
     return at_least(taylor(u, order) - exp(u), -u)
 
 
-@_lemma("exp(u) <= 1/(1 - u) for u < 1", TERM)
-def exp_inverse(u: Term) -> Instance:
-    return given(at_least(1 / (1 - u) - exp(u)), 1 - u)
-
-
-@_lemma("log(a) <= a - 1 for a > 0", TERM)
-def log_above(a: Term) -> Instance:
-    return given(at_least(a - 1 - log(a)), a)
-
-
-@_lemma("log(a) >= 1 - 1/a for a > 0", TERM)
-def log_below(a: Term) -> Instance:
-    return given(at_least(log(a) - 1 + 1 / a), a)
-
-
-@_lemma("log(a) >= 2(a - 1)/(a + 1) for a >= 1", TERM)
-def log_pade_below(a: Term) -> Instance:
-    return at_least(log(a) - 2 * (a - 1) / (a + 1), a - 1)
-
-
-@_lemma("log(a) <= (a - 1/a)/2 for a >= 1", TERM)
-def log_pade_above(a: Term) -> Instance:
-    return at_least((a - 1 / a) * fmpq(1, 2) - log(a), a - 1)
-
-
-@_lemma("erfc(u) <= exp(-u^2)/(u sqrt(pi)) for u > 0", TERM)
-def erfc_mills(u: Term) -> Instance:
-    return given(at_least(exp(-power(u, 2)) / (u * sqrt(PI)) - erfc(u)), u)
-
-
-@_lemma("erfc(u) <= exp(-u^2) for u >= 0", TERM)
-def erfc_chernoff(u: Term) -> Instance:
-    return at_least(exp(-power(u, 2)) - erfc(u), u)
-
-
-@_lemma("erfc(u) >= 2u exp(-u^2)/(sqrt(pi)(1 + 2u^2)) for u > 0", TERM)
-def erfc_below(u: Term) -> Instance:
+def _erfc_below(u: Term) -> Instance:
     bound = 2 * u * exp(-power(u, 2)) / (sqrt(PI) * (1 + 2 * power(u, 2)))
     return given(at_least(erfc(u) - bound), u)
 
 
-@_lemma("erfc(u) > 0", TERM)
-def erfc_positive(u: Term) -> Instance:
-    return (), Fact(erfc(u), ">")
-
-
-@_lemma("erfc(u) < 2", TERM)
-def erfc_below_two(u: Term) -> Instance:
-    return (), Fact(2 - erfc(u), ">")
-
-
-@_lemma("pi > 314159/100000")
-def pi_below() -> Instance:
-    return (), Fact(PI - fmpq(314159, 100000), ">")
-
-
-@_lemma("pi < 314160/100000")
-def pi_above() -> Instance:
-    return (), Fact(-PI + fmpq(314160, 100000), ">")
-
-
-@_lemma("sqrt(a) sqrt(c) <= (a + c)/2 for a >= 0, c > 0", TERM, TERM)
-def sqrt_mean(a: Term, c: Term) -> Instance:
-    return given(at_least((a + c) * fmpq(1, 2) - sqrt(a) * sqrt(c), a), c)
-
-
-@_lemma("w^a >= 1 + a(w - 1) for w > 0 and a >= 1", TERM, TERM)
-def bernoulli(w: Term, a: Term) -> Instance:
-    return given(at_least(real_power(w, a) - 1 - a * (w - 1), a - 1), w)
-
-
-@_lemma("w^a <= 1 + a(w - 1) for w > 0 and 0 <= a <= 1", TERM, TERM)
-def bernoulli_above(w: Term, a: Term) -> Instance:
+def _bernoulli_above(w: Term, a: Term) -> Instance:
     return given(at_least(1 + a * (w - 1) - real_power(w, a), a, 1 - a), w)
+
+
+_BY_ARGUMENTS: dict[tuple[Kind, ...], dict[str, Callable[..., Instance]]] = {
+    (): {
+        # pi > 3.14159 and pi < 3.1416
+        "pi_below": lambda: above(PI - fmpq(314159, 100000)),
+        "pi_above": lambda: above(-PI + fmpq(314160, 100000)),
+    },
+    (TERM, ORDER): {
+        # exp(u) >= its Taylor polynomial of order n: n odd, or u >= 0
+        "exp_taylor": _exp_taylor,
+        # exp(u) <= its Taylor polynomial of even order for u <= 0
+        "exp_taylor_above": _exp_taylor_above,
+    },
+    (TERM,): {
+        # exp(u) <= 1/(1 - u) for u < 1
+        "exp_inverse": lambda u: given(at_least(1 / (1 - u) - exp(u)), 1 - u),
+        # log(a) <= a - 1 for a > 0
+        "log_above": lambda a: given(at_least(a - 1 - log(a)), a),
+        # log(a) >= 1 - 1/a for a > 0
+        "log_below": lambda a: given(at_least(log(a) - 1 + 1 / a), a),
+        # log(a) >= 2(a - 1)/(a + 1) for a >= 1
+        "log_pade_below": lambda a: at_least(log(a) - 2 * (a - 1) / (a + 1), a - 1),
+        # log(a) <= (a - 1/a)/2 for a >= 1
+        "log_pade_above": lambda a: at_least((a - 1 / a) * fmpq(1, 2) - log(a), a - 1),
+        # erfc(u) <= exp(-u^2)/(u sqrt(pi)) for u > 0
+        "erfc_mills": lambda u: given(at_least(exp(-power(u, 2)) / (u * sqrt(PI)) - erfc(u)), u),
+        # erfc(u) <= exp(-u^2) for u >= 0
+        "erfc_chernoff": lambda u: at_least(exp(-power(u, 2)) - erfc(u), u),
+        # erfc(u) >= 2u exp(-u^2)/(sqrt(pi)(1 + 2u^2)) for u > 0
+        "erfc_below": _erfc_below,
+        # 0 < erfc(u) < 2
+        "erfc_positive": lambda u: above(erfc(u)),
+        "erfc_below_two": lambda u: above(2 - erfc(u)),
+    },
+    (TERM, TERM): {
+        # sqrt(a) sqrt(c) <= (a + c)/2 for a >= 0, c > 0
+        "sqrt_mean": lambda a, c: given(at_least((a + c) * fmpq(1, 2) - sqrt(a) * sqrt(c), a), c),
+        # w^a >= 1 + a(w - 1) for w > 0 and a >= 1
+        "bernoulli": lambda w, a: given(at_least(real_power(w, a) - 1 - a * (w - 1), a - 1), w),
+        # w^a <= 1 + a(w - 1) for w > 0 and 0 <= a <= 1
+        "bernoulli_above": _bernoulli_above,
+    },
+}
+LEMMAS = {
+    name: Lemma(kinds, build)
+    for kinds, group in _BY_ARGUMENTS.items()
+    for name, build in group.items()
+}
