@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import combinations
+from itertools import permutations
 
 import sympy as sp
 
@@ -83,7 +83,7 @@ class Table(Mechanism):
         return tuple(dict.fromkeys(found))
 
     def to_kernel(self, scope: Scope) -> statements.Mechanism:
-        """One pair for every two rows, with one atom for each output; both orders are meant."""
+        """One pair for every two rows in each order, with one atom for each output."""
         rows = [
             [scope.term(entry, f"row {i}, column {j}") for j, entry in enumerate(row, 1)]
             for i, row in enumerate(self.matrix, 1)
@@ -96,7 +96,7 @@ class Table(Mechanism):
                     ),
                     label=f"rows {i + 1} and {j + 1}",
                 )
-                for i, j in combinations(range(len(rows)), 2)
+                for i, j in permutations(range(len(rows)), 2)
             )
         )
 

@@ -349,8 +349,10 @@ def _meets(total: Guarantee, claim: Guarantee, goal: Statement) -> bool:
         and not _equal(total.args[0], claim.args[0], goal)
     ):
         return False
+    if "MomentBound" in (total.name, claim.name):
+        return False
     pairs = [(epsilon(total), epsilon(claim))]
-    if claim.name in ("ApproxDP", "ProbabilisticDP") and total.name != "PureDP":
+    if claim.name in ("ApproxDP", "ProbabilisticDP") and len(total.args) == 2:
         pairs.append((total.args[1] or epsilon(total), claim.args[1] or epsilon(claim)))
     for values in points(goal.variables, goal.facts):
         for ours, theirs in pairs:
