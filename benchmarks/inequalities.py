@@ -8,45 +8,40 @@ from __future__ import annotations
 import statistics
 import sys
 import time
-from typing import Any
 
 import dpsym as dp
 from dpsym.kernel.certificate import verify
-from dpsym.reader import read_expression, read_relation
-from tests.data import inequalities
+from tests.data import Case, inequalities
 
 
-def decide(case: dict[str, Any], seconds: float) -> dp.Verdict:
+def decide(case: Case, seconds: float) -> dp.Verdict:
     """The verdict on one case, through the public verb."""
-    symbols: dict[str, Any] = {}
-    where = [read_relation(text, symbols) for text in case["where"]]
-    left, right = (read_expression(case[side], symbols) for side in ("lhs", "rhs"))
-    strict = case["relation"] == "<"
-    return dp.check_inequality(left, right, where=where, strict=strict, budget=seconds)
+    left, right, where = case.read()
+    return dp.check_inequality(left, right, where=where, strict=case.strict, budget=seconds)
 
 
 def main(seconds: float) -> int:
     times, sizes, checks = [], [], []
     right = {True: 0, False: 0}
     wrong = 0
-    cases = inequalities()
+    cases = inequalities().values()
     for case in cases:
         started = time.process_time()
         verdict = decide(case, seconds)
         times.append(time.process_time() - started)
         said = {dp.Proved: True, dp.Refuted: False}.get(type(verdict))
-        if said is case["truth"]:
+        if said is case.truth:
             right[said] += 1
         else:
             wrong += said is not None
-            print(f"{case['id']}: {type(verdict).__name__}, {times[-1]:.2f} s")
+            print(f"{case.id}: {type(verdict).__name__}, {times[-1]:.2f} s")
         if isinstance(verdict, dp.Proved):
             text = verdict.certificate
             sizes.append(len(text))
             started = time.process_time()
             verify(text)
             checks.append(time.process_time() - started)
-    true = sum(case["truth"] for case in cases)
+    true = sum(case.truth for case in cases)
     false = len(cases) - true
     print(f"true {right[True]} of {true}, false {right[False]} of {false}, wrong {wrong}")
     times.sort()
