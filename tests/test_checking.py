@@ -39,6 +39,11 @@ TRUE = [
     (dp.postprocess(dp.RenyiDP(alpha, e)), dp.RenyiDP(alpha, e), [alpha > 1]),
 ]
 FALSE = [
+    (  # log 2 is needed for the second row against the first
+        dp.Table([[Rational(1, 4), Rational(3, 4)], [Rational(1, 2), Rational(1, 2)]]),
+        dp.PureDP(log(Rational(3, 2)), one_way=True),
+        [],
+    ),
     (dp.compose(dp.PureDP(e1), dp.PureDP(e2)), dp.PureDP(Max(e1, e2)), []),
     (dp.PureDP(e), dp.PureDP(Rational(99, 100) * e), []),
     (TWO, dp.ApproxDP(e1 + e2, d1 + d2 - 2 * d1 * d2), []),

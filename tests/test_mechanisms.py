@@ -183,10 +183,11 @@ def test_randomized_response_assumes_its_domain():
     assert len(pairs(RandomizedResponse(1))[0].regions) == 2
 
 
-def test_every_two_rows_of_a_table_are_a_pair():
+def test_every_two_rows_of_a_table_are_a_pair_in_both_orders():
     table = Table([[HALF, HALF, 0], [0.25, 0.75, 0], [1, 0, 0]])
     found = pairs(table)
-    assert [pair.label for pair in found] == ["rows 1 and 2", "rows 1 and 3", "rows 2 and 3"]
+    orders = [(1, 2), (1, 3), (2, 1), (2, 3), (3, 1), (3, 2)]
+    assert [pair.label for pair in found] == [f"rows {i} and {j}" for i, j in orders]
     assert found[0].regions[1] == Region(num(fmpq(1, 2)), num(fmpq(3, 4)), weight=k.ONE)
     assert table.obligations() == ()
     assert table == Table(sp.Matrix([[HALF, HALF, 0], [0.25, 0.75, 0], [1, 0, 0]]))

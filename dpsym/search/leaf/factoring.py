@@ -12,6 +12,7 @@ from dpsym.kernel.terms import Term
 
 _MOST_VARIABLES = 8
 _MOST_TERMS = 80
+_MOST_DEGREE = 300  # flint is not interrupted, so what would take long is not begun
 
 
 class _Ring:
@@ -66,6 +67,8 @@ def factors(form: Poly) -> tuple[fmpq, list[tuple[Term, int]]] | None:
     if not 0 < ring.size <= _MOST_VARIABLES:
         return None
     poly, least = ring.polynomial(form)
+    if max(poly.degrees()) > _MOST_DEGREE:
+        return None
     scale, found = poly.factor()
     if len(found) == 1 and found[0][1] == 1 and not any(least):
         return None
@@ -86,5 +89,7 @@ def quotient(form: Poly, divisor: Poly) -> Poly | None:
     ring = _Ring(form, divisor)
     above, high = ring.polynomial(form)
     below, low = ring.polynomial(divisor)
+    if max(*above.degrees(), *below.degrees(), 0) > _MOST_DEGREE:
+        return None
     found, rest = divmod(above, below)
     return None if rest else ring.form(found, [a - b for a, b in zip(high, low, strict=True)])
