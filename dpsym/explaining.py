@@ -117,6 +117,12 @@ def _derive(parameters: Parameters, context: _Explanation) -> str:
     return f"It is so at {name} = {start}, and the gap {way} there."
 
 
+def _approach(parameters: Parameters, context: _Explanation) -> str:
+    name, start, direction = (parameters[key] for key in ("name", "start", "direction"))
+    end = ("-" if direction == 1 else "+") + "oo" if start is None else show(start)
+    return f"As {name} tends to {end}, the limit of the gap is not negative, and it grows from there."
+
+
 def _change(parameters: Parameters, context: _Explanation) -> str:
     item, u = show(parameters["item"]), parameters["new"]
     image = {
@@ -192,6 +198,7 @@ REASONS: dict[str, Callable[[Parameters, _Explanation], str]] = {
     "positivstellensatz": _sum,
     "derive": _derive,
     "from_infinity": _names("It falls in {} to a limit that is not negative.", "name"),
+    "approach": _approach,
     "change": _change,
     "vertex": _names("It is piecewise concave in {}: look at the ends and kinks.", "name"),
     "boxes": _says("By interval arithmetic on boxes that cover the domain."),

@@ -26,6 +26,7 @@ from dpsym.kernel.sequents import (
     defined,
     normal,
     obligations,
+    unless_evident,
     with_facts,
 )
 from dpsym.kernel.statements import Fact
@@ -97,6 +98,46 @@ def derive(goal: Sequent, name: str, start: Term, direction: int, from_open: boo
             *obligations(inside, slope),
             normal(base, substitute(item, {name: start}), ">=" if from_open else rel),
             normal(inside, direction * slope, ">" if from_open else ">="),
+        ]
+    )
+
+
+@leaf_rule(name=NAME, start=MaybeKind(TERM), direction=SIGN, near=TERM, rate=TERM)
+def approach(
+    goal: Sequent, name: str, start: Term | None, direction: int, near: Term, rate: Term
+) -> list[Goal]:
+    """The limit at an open bound a of x, or at infinity, and the sign of the derivative beyond it.
+
+    D(...)   H0 |- n > 0   H1, x near a |- g + C |x - a| >= 0   H1 |- g' rel 0
+    --------------------------------------------------------------------------
+    H |- g rel 0
+
+    for x > a (direction 1) or, turned around, x < a (-1), as in ``derive``; H1 keeps what is free
+    of x, the bounds on the other side, and x > a; near a means |x - a| <= n. Without a start, a is
+    minus infinity (direction 1) or plus infinity (-1), near it |x| >= n, and |x - a| becomes 1/|x|.
+    Fails when H does not state the bound, or C or n mention x.
+    """
+    x, item, about = var(name), goal.goal.term, Bounded(goal, name)
+    ends, far = (about.lower, about.upper) if direction == 1 else (about.upper, about.lower)
+    fixed = [near, rate] if start is None else [near, rate, start]
+    require(all(name not in part.vars for part in fixed), "approach", "terms without", name)
+    inside = with_facts(about.rest, *(Fact(direction * (end - x), rel) for end, rel in far))
+    reach, close, slack = -direction * x, -direction * x - near, 1 / (-direction * x)
+    if start is not None:
+        strict = about.relation(ends, start, "approach") == ">"
+        require(strict, "approach", "an open bound", start)
+        slack = reach = direction * (x - start)
+        close = near - reach
+        inside = with_facts(inside, Fact(reach, ">"))
+    slope, room = derivative(item, name), unless_evident(about.rest, Fact(near, ">"))
+    closer = with_facts(inside, *(p.goal for p in room), Fact(close, ">="), Fact(reach, ">"))
+    return keep(
+        [
+            *obligations(about.rest, *fixed),
+            *defined(inside, item, slope),
+            *room,
+            normal(closer, item + rate * slack, ">="),
+            normal(inside, direction * slope, goal.goal.rel),
         ]
     )
 

@@ -6,9 +6,9 @@ are ranked by how complicated their premises look.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-from itertools import combinations, product
+from itertools import combinations, permutations, product
 from math import lcm
 from typing import Any
 
@@ -21,6 +21,7 @@ from dpsym.kernel.canon import (
     Monomial,
     Poly,
     constant,
+    lone,
     mono_power,
     mono_term,
     plus,
@@ -29,9 +30,9 @@ from dpsym.kernel.canon import (
 )
 from dpsym.kernel.refusal import Refusal
 from dpsym.kernel.rules_calculus import Bounded
-from dpsym.kernel.sequents import Facts, Sequent, context
+from dpsym.kernel.sequents import Facts, Sequent, context, definedness
 from dpsym.kernel.statements import Fact
-from dpsym.kernel.terms import Term, var
+from dpsym.kernel.terms import Term, substitute, var
 from dpsym.search.leaf.factoring import factors, quotient
 from dpsym.search.leaf.hinges import evident_sign
 from dpsym.search.leaf.numeric import domain, least_point, plausible
@@ -48,6 +49,7 @@ from dpsym.search.leaf.steps import (
 
 Parameters = dict[str, Any]
 _KEPT = 5
+_DERIVING = ("derive", "from_infinity", "approach")
 
 
 @dataclass(frozen=True)
@@ -248,14 +250,28 @@ def factored(sequent: Sequent, form: Poly) -> Move | None:
 
 def calculus(sequent: Sequent, form: Poly) -> list[Move]:
     """Derivatives, concavity, and logs joined, the simplest premises first."""
+    return _ranked(sequent, _calculus(sequent, form))[:_KEPT]
+
+
+def before_clearing(sequent: Sequent, form: Poly) -> list[Move]:
+    """Derivatives of a sum with denominators: clearing them would multiply what they make simple."""
+    below = {item for mono in form for item, k in mono[1] if item.op == "add" and k < 0}
+    if not below:
+        return []
+    found = (move for move in _calculus(sequent, form) if move.rule in _DERIVING)
+    return _ranked(sequent, (move for move in found if move.factor is None))[:2]
+
+
+def _ranked(sequent: Sequent, found: Iterable[Move]) -> list[Move]:
+    """The moves that no sample speaks against, the simplest premises first."""
     ranked: list[tuple[int, int, Move]] = []
-    for move in _calculus(sequent, form):
+    for move in found:
         left = after(sequent, move)
         if left is None or not all(plausible(premise) for premise in left):
             continue
         ranked.append((sum(complexity(premise) for premise in left), len(ranked), move))
     ranked.sort(key=lambda entry: entry[:2])
-    return [move for _, _, move in ranked[:_KEPT]]
+    return [move for _, _, move in ranked]
 
 
 def after(sequent: Sequent, move: Move) -> list[Sequent] | None:
@@ -288,6 +304,7 @@ def _calculus(sequent: Sequent, form: Poly) -> Iterator[Move]:
         if weak and not about.upper:
             for scale in scales:
                 yield Move("from_infinity", {"name": name}, scale)
+        yield from _limits(sequent, name, about, scales)
         if weak:
             plain = {"smooth": sequent.goal.term, "hinges": ()}  # concave between the ends
             for low, _ in dict.fromkeys(about.lower):
@@ -300,6 +317,40 @@ def _calculus(sequent: Sequent, form: Poly) -> Iterator[Move]:
     monotone = compared(sequent, form)
     if monotone is not None:
         yield Move("monotone", monotone)
+
+
+def _limits(
+    sequent: Sequent, name: str, about: Bounded, scales: list[Term | None]
+) -> Iterator[Move]:
+    """Limits at open bounds at which the goal is not defined, and at infinity.
+
+    The goal near the limit is proved with a slack, so a slope of 1 serves as well as any."""
+    starts: list[tuple[Term | None, int]] = []
+    for ends, direction in ((about.lower, 1), (about.upper, -1)):
+        starts += [(end, direction) for end, rel in dict.fromkeys(ends) if rel == ">"]
+        if not ends:
+            starts.append((None, direction))
+    for start, direction in starts:
+        for scale in scales:
+            base = {"name": name, "start": start, "direction": direction}
+            if start is not None and _defined_at(sequent, name, start, scale):
+                continue
+            yield Move("approach", base | {"near": tm.ONE, "rate": tm.ONE}, scale)
+
+
+def _defined_at(sequent: Sequent, name: str, start: Term, scale: Term | None) -> bool:
+    """Whether the goal, times the scale, seems defined at a bound."""
+    canon = context(sequent.hypotheses).canon
+    item = sequent.goal.term if scale is None else sequent.goal.term * scale
+    try:
+        needed = definedness(substitute(canon.normal(item), {name: start}))
+        return all(
+            plausible(Sequent(sequent.hypotheses, fact)) and not canon.is_zero(canon(fact.term))
+            for _, fact in needed
+            if fact.rel != ">="
+        )
+    except Refusal:
+        return False
 
 
 def _scales(sequent: Sequent, form: Poly, name: str) -> list[Term]:
@@ -366,6 +417,7 @@ def compared(sequent: Sequent, form: Poly) -> Parameters | None:
 
 def lemmas(sequent: Sequent, form: Poly) -> Iterator[Move]:
     """Bounds of an atom, with its coefficient as the multiplier."""
+    yield from _differences_of_logs(sequent, form)
     for item in atoms(form):
         if item.op not in ("log", "erfc") or not item.vars:
             continue
@@ -397,6 +449,15 @@ def lemmas(sequent: Sequent, form: Poly) -> Iterator[Move]:
         yield from _subtraction(sequent, -factor, "exp_taylor_above", item, 2)
         yield from _subtraction(sequent, -factor, "exp_inverse", item)
         yield from _bernoulli(sequent, form, inner)
+
+
+def _differences_of_logs(sequent: Sequent, form: Poly) -> Iterator[Move]:
+    """Bounds of log(a) - log(b), where both have the same coefficient."""
+    logs = [(item, coefficient(form, item)) for item in atoms(form) if item.op == "log"]
+    for (first, up), (second, down) in permutations(logs, 2):
+        if up == scaled(down, -1) and first.vars | second.vars:
+            ratio = first.args[0] / second.args[0]
+            yield from _subtraction(sequent, to_term(up), "log_below", ratio)
 
 
 def _subtraction(sequent: Sequent, multiplier: Term, name: str, *args: Any) -> Iterator[Move]:

@@ -26,7 +26,7 @@ from dpsym.search.leaf.steps import EVIDENT, evident, form_of, kinks, premises
 _ROUNDS = ((0, True), (1, False), (2, True), (3, False), (4, True), (5, False), (8, False))
 _DEPTH = 100
 _FEW_BOXES, _SOME_BOXES, _MANY_BOXES = 12, 75, 300
-_LAST_MATTERS = frozenset({"derive", "from_infinity", "clear", "subtract", "multiply"})
+_LAST_MATTERS = frozenset({"derive", "from_infinity", "approach", "clear", "subtract", "multiply"})
 
 
 class Search:
@@ -161,6 +161,11 @@ class Search:
             found = self.fractions(sequent)
             if found is not None:
                 return found
+        if fuel >= 1 and not goal.term.kinked and plausible(sequent):
+            for move in moves.before_clearing(sequent, form_of(sequent)):
+                found = self.by(sequent, move, fuel - 1, depth)
+                if found is not None:
+                    return found
         tidied = context(sequent.hypotheses).tidy(goal)
         if tidied != goal:
             return self.by(sequent, Move("tidy", {}), fuel, depth)
