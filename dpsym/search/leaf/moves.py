@@ -248,17 +248,20 @@ def factored(sequent: Sequent, form: Poly) -> Move | None:
 # -- calculus
 
 
-def calculus(sequent: Sequent, form: Poly) -> list[Move]:
-    """Derivatives, concavity, and logs joined, the simplest premises first."""
-    return _ranked(sequent, _calculus(sequent, form))[:_KEPT]
+def calculus(sequent: Sequent, form: Poly, limited: bool) -> list[Move]:
+    """Derivatives, limits (unless ``limited``), concavity, and logs joined, the simplest premises
+    first."""
+    found = (m for m in _calculus(sequent, form) if m.rule != "approach" or not limited)
+    return _ranked(sequent, found)[:_KEPT]
 
 
-def before_clearing(sequent: Sequent, form: Poly) -> list[Move]:
+def before_clearing(sequent: Sequent, form: Poly, limited: bool) -> list[Move]:
     """Derivatives of a sum with denominators: clearing them would multiply what they make simple."""
     below = {item for mono in form for item, k in mono[1] if item.op == "add" and k < 0}
     if not below:
         return []
-    found = (move for move in _calculus(sequent, form) if move.rule in _DERIVING)
+    rules = _DERIVING[:2] if limited else _DERIVING
+    found = (move for move in _calculus(sequent, form) if move.rule in rules)
     return _ranked(sequent, (move for move in found if move.factor is None))[:2]
 
 
@@ -415,8 +418,12 @@ def compared(sequent: Sequent, form: Poly) -> Parameters | None:
 # -- lemmas and cuts
 
 
-def lemmas(sequent: Sequent, form: Poly) -> Iterator[Move]:
-    """Bounds of an atom, with its coefficient as the multiplier."""
+def lemmas(sequent: Sequent, form: Poly) -> list[Move]:
+    """Bounds of an atom, with its coefficient as the multiplier, the simplest premises first."""
+    return _ranked(sequent, _lemmas(sequent, form))
+
+
+def _lemmas(sequent: Sequent, form: Poly) -> Iterator[Move]:
     yield from _differences_of_logs(sequent, form)
     for item in atoms(form):
         if item.op not in ("log", "erfc") or not item.vars:
@@ -466,16 +473,23 @@ def _subtraction(sequent: Sequent, multiplier: Term, name: str, *args: Any) -> I
 
 
 def _bernoulli(sequent: Sequent, form: Poly, inner: Any) -> Iterator[Move]:
+    """Tangents of a power w^a: of each log in the exponent, and of logs with opposite factors."""
     inside = dict(inner)
-    for item in atoms(inside):
-        if item.op != "log":
-            continue
-        exponent = coefficient(inside, item)
-        left = frozenset((mono, value) for mono, value in inner if (item, 1) not in mono[1])
+    logs = [(item, coefficient(inside, item)) for item in atoms(inside) if item.op == "log"]
+    groups = [((item,), exponent) for item, exponent in logs]
+    for (first, up), (second, down) in permutations(logs, 2):
+        if up == scaled(down, -1):
+            groups.insert(0, ((first, second), up))
+    for items, exponent in groups:
+        used = {(item, 1) for item in items}
+        left = frozenset((mono, value) for mono, value in inner if not used & mono[1])
         rest: Poly = {(left, mono[1]): value for mono, value in form.items() if mono[0] == inner}
         power, factor = to_term(exponent), to_term(rest)
-        yield from _subtraction(sequent, factor, "bernoulli", item.args[0], power)
-        yield from _subtraction(sequent, -factor, "bernoulli_above", item.args[0], power)
+        base = items[0].args[0]
+        if len(items) == 2:
+            base = base / items[1].args[0]
+        yield from _subtraction(sequent, factor, "bernoulli", base, power)
+        yield from _subtraction(sequent, -factor, "bernoulli_above", base, power)
 
 
 def cuts(sequent: Sequent) -> list[Term]:

@@ -13,7 +13,7 @@ from dpsym.kernel.canon import Poly
 from dpsym.kernel.proofs import Proof
 from dpsym.kernel.refusal import Refusal
 from dpsym.kernel.rules_logic import branches
-from dpsym.kernel.sequents import Sequent, context
+from dpsym.kernel.sequents import Facts, Sequent, context
 from dpsym.kernel.statements import Fact
 from dpsym.kernel.terms import var
 from dpsym.search.leaf import boxes, hinges, linear, logs, moves, quick
@@ -22,8 +22,21 @@ from dpsym.search.leaf.moves import Move
 from dpsym.search.leaf.numeric import domain, least_ratio, plausible
 from dpsym.search.leaf.steps import EVIDENT, evident, form_of, kinks, premises
 
-# (fuel, whether to change variables first)
-_ROUNDS = ((0, True), (1, False), (2, True), (3, False), (4, True), (5, False), (8, False))
+# (fuel, whether to change variables first, choices of a kind to try, share of the time left)
+_ALL = 100
+_ROUNDS = (
+    (0, True, _ALL, 1.0),
+    (1, False, _ALL, 1.0),
+    (2, True, _ALL, 1.0),
+    (6, False, 1, 0.1),
+    (6, True, 1, 0.1),
+    (3, False, _ALL, 1.0),
+    (6, False, 2, 0.2),
+    (4, True, _ALL, 1.0),
+    (6, True, 2, 0.3),
+    (5, False, _ALL, 1.0),
+    (8, False, _ALL, 1.0),
+)
 _DEPTH = 100
 _FEW_BOXES, _SOME_BOXES, _MANY_BOXES = 12, 75, 300
 _LAST_MATTERS = frozenset({"derive", "from_infinity", "approach", "clear", "subtract", "multiply"})
@@ -36,22 +49,30 @@ class Search:
         self.budget = budget
         self.proved: dict[Sequent, Proof] = {}
         self.failed: dict[Sequent, int] = {}
-        self.tried: set[tuple[Sequent, str]] = set()
+        self.tried: dict[tuple[Sequent, str], None] = {}
         self.stuck: dict[Sequent, tuple[Sequent, ...]] = {}
         self.active: set[Sequent] = set()
-        self.prepare = True
+        self.limits: set[Facts] = set()  # where limits are shown: another limit shows nothing there
+        self.prepare, self.width = True, _ALL
 
     def run(self, sequent: Sequent) -> Proof | None:
         """A proof, or None when the budget is spent or everything was tried."""
+        whole = self.budget
         try:
-            with self.budget.enforced():
-                for fuel, self.prepare in _ROUNDS:
-                    self.failed.clear()
-                    found = self.prove(sequent, fuel, 0)
-                    if found is not None:
-                        return found
-        except OutOfBudget:
-            pass
+            for fuel, self.prepare, self.width, share in _ROUNDS:
+                self.failed.clear()
+                self.budget = whole.part(share * whole.left())
+                try:
+                    with self.budget.enforced():
+                        found = self.prove(sequent, fuel, 0)
+                except OutOfBudget:
+                    found = None
+                    if self.tried:
+                        self.tried.popitem()  # what was interrupted
+                if found is not None or whole.left() <= 0:
+                    return found
+        finally:
+            self.budget = whole
         return None
 
     # -- one sequent
@@ -92,6 +113,8 @@ class Search:
         left = premises(sequent, move.rule, move.parameters)
         if left is None or not all(plausible(premise) for premise in left):
             return None
+        if move.rule == "approach":
+            self.limits.add(left[-2].hypotheses)
         proofs = []
         for index, premise in enumerate(left):
             last = index == len(left) - 1 or move.rule not in _LAST_MATTERS
@@ -142,11 +165,18 @@ class Search:
             return None
         return Proof(rule, parameters, tuple(found for found in proofs if found is not None))
 
+    def early(self, sequent: Sequent) -> list[Move]:
+        found = moves.before_clearing(sequent, form_of(sequent), self.limited(sequent))
+        return found[: self.width]
+
+    def limited(self, sequent: Sequent) -> bool:
+        return sequent.hypotheses in self.limits
+
     def once(self, sequent: Sequent, what: str) -> bool:
         """Whether this has not been tried for this sequent."""
         if (sequent, what) in self.tried:
             return False
-        self.tried.add((sequent, what))
+        self.tried[sequent, what] = None
         return True
 
     def attempt(self, sequent: Sequent, fuel: int, depth: int) -> Proof | None:
@@ -162,7 +192,7 @@ class Search:
             if found is not None:
                 return found
         if fuel >= 1 and not goal.term.kinked and plausible(sequent):
-            for move in moves.before_clearing(sequent, form_of(sequent)):
+            for move in self.early(sequent):
                 found = self.by(sequent, move, fuel - 1, depth)
                 if found is not None:
                     return found
@@ -287,11 +317,11 @@ class Search:
         found = self.tail(sequent, fuel, depth)
         if found is not None:
             return found
-        for move in moves.calculus(sequent, form):
+        for move in moves.calculus(sequent, form, self.limited(sequent))[: self.width]:
             found = self.by(sequent, move, fuel - 1, depth)
             if found is not None:
                 return found
-        for move in moves.lemmas(sequent, form):
+        for move in moves.lemmas(sequent, form)[: 3 * self.width]:
             cheap = move.parameters["lemma"][0] == "erfc_positive"
             found = self.by(sequent, move, fuel if cheap else fuel - 1, depth)
             if found is not None:
@@ -302,7 +332,7 @@ class Search:
             if found is not None:
                 return found
         if fuel >= 2 and len(sequent.hypotheses) < 8:
-            for item in moves.cuts(sequent):
+            for item in moves.cuts(sequent)[: self.width]:
                 found = self.by(sequent, Move("split", {"item": item}), fuel - 2, depth)
                 if found is not None:
                     return found
