@@ -193,6 +193,7 @@ REASONS: dict[str, Callable[[Parameters, _Explanation], str]] = {
     "clear": _says("Clear the denominators."),
     "exponentiate": _says("Collect the logarithms and take exponentials."),
     "monotone": _names("{} is monotone: compare {} and {}.", "function", "larger", "smaller"),
+    "square": _names("Compare the squares of {} >= 0 and {}.", "larger", "smaller"),
     "factor": _says("Factor it; each factor has a sign."),
     "subtract": _subtract,
     "positivstellensatz": _sum,

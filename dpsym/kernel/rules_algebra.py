@@ -133,6 +133,22 @@ def monotone(goal: Sequent, function: str, larger: Term, smaller: Term) -> list[
     return keep([*obligations(goal.hypotheses, first, second), difference])
 
 
+@leaf_rule(larger=TERM, smaller=TERM)
+def square(goal: Sequent, larger: Term, smaller: Term) -> list[Goal]:
+    """Squares of both sides.
+
+    D(a, b | H)   H |- a >= 0   H |- a^2 - b^2 rel 0
+    ------------------------------------------------ g = a - b
+    H |- g rel 0
+
+    Fails when the goal is not that difference.
+    """
+    _require_equal(goal, larger - smaller, "square", "the goal is larger - smaller")
+    shown = obligations(goal.hypotheses, larger, smaller)
+    shown += unless_evident(goal.hypotheses, Fact(larger, ">="))
+    return keep([*shown, _rest(goal, tm.power(larger, 2) - tm.power(smaller, 2))])
+
+
 FACTORS = ListKind(RowKind((TERM, kinds.whole(-60, 60), SIGN)))
 
 

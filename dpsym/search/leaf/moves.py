@@ -245,6 +245,35 @@ def factored(sequent: Sequent, form: Poly) -> Move | None:
     return Move("factor", {"coefficient": scale, "factors": tuple(rows)}) if sign > 0 else None
 
 
+# -- square roots
+
+
+def squares(sequent: Sequent, form: Poly) -> list[Move]:
+    """The goal as a - b with square roots on one side, where squaring makes it simpler."""
+    rooted = {mono: value for mono, value in form.items() if _has_root(mono)}
+    if not rooted or len(rooted) > 3:
+        return []
+    up = {mono: value for mono, value in rooted.items() if value > 0}
+    down = {mono: value for mono, value in rooted.items() if value < 0}
+    out = []
+    for left in dict.fromkeys(map(_frozen, (up, rooted, plus(form, down, -1)))):
+        larger, smaller = dict(left), plus(dict(left), form, -1)
+        if not larger or not smaller:
+            continue
+        sides = to_term(larger), to_term(smaller)
+        if plausible(Sequent(sequent.hypotheses, Fact(sides[0], ">="))):
+            out.append(Move("square", {"larger": sides[0], "smaller": sides[1]}))
+    return _ranked(sequent, out)
+
+
+def _frozen(form: Poly) -> frozenset[tuple[Monomial, fmpq]]:
+    return frozenset(form.items())
+
+
+def _has_root(mono: Monomial) -> bool:
+    return any(item.op == "sqrt" and item.vars and k % 2 for item, k in mono[1])
+
+
 # -- calculus
 
 

@@ -219,6 +219,11 @@ class Search:
                 found = self.by(sequent, move, fuel, depth)
                 if found is not None or commit:
                     return found
+        for move in moves.squares(sequent, form)[: self.width]:
+            if self.once(sequent, f"squares {fuel}"):
+                found = self.by(sequent, move, fuel, depth)
+                if found is not None:
+                    return found
         move = moves.factored(sequent, form)
         if move is not None:
             found = self.by(sequent, move, fuel, depth)
