@@ -33,6 +33,7 @@ from dpsym.kernel.lemmas import instance
 from dpsym.kernel.refusal import Refusal, TooLarge
 from dpsym.kernel.sequents import Sequent, context
 from dpsym.kernel.terms import Term
+from dpsym.search.leaf.numeric import refuting_point
 from dpsym.search.leaf.simplex import Column, refine, solve
 from dpsym.search.leaf.steps import atoms, coefficient, evident, exponentials
 
@@ -86,11 +87,15 @@ class Program:
             self.strict.append(strict)
             self.scales.append(scale)
 
-    def add_lemma(self, name: str, *args: Any) -> None:
-        """An instance of a lemma whose conditions are evident."""
+    def add_lemma(self, name: str, *args: Any, sure: bool = True) -> None:
+        """An instance of a lemma whose conditions are evident (or, unless ``sure``, plausible)."""
         try:
             conditions, fact = instance(name, args)
-            if all(self.known.evident(condition) for condition in conditions):
+            if all(
+                self.known.evident(condition)
+                or not (sure or refuting_point(Sequent(self.known.hypotheses, condition)))
+                for condition in conditions
+            ):
                 lemma = ("lemma", None, None, (name, args))
                 form, below = self.canon.together(self.canon(fact.term))
                 if all(self.canon.is_positive(item) for item in below):
@@ -473,7 +478,10 @@ def _add_lemmas(program: Program) -> None:
     for item in logs:
         ratios.append(item.args[0])
         ratios += [item.args[0] / other.args[0] for other in logs if other is not item]
-    for ratio in ratios + _scaled_logs(logs, program.goal):
+    ratios += _scaled_logs(logs, program.goal)
+    if any(item.op == "sqrt" and item.vars for item in found):
+        ratios += [tm.sqrt(ratio) for ratio in ratios[:6]]
+    for ratio in ratios:
         if ratio.vars:
             program.add_lemma("log_above", ratio)
             program.add_lemma("log_below", ratio)
@@ -482,8 +490,9 @@ def _add_lemmas(program: Program) -> None:
             program.add_lemma("pi_below")
             program.add_lemma("pi_above")
         elif item.op == "erfc":
-            program.add_lemma("erfc_mills", item.args[0])
-            program.add_lemma("erfc_chernoff", item.args[0])
+            for arg in (item.args[0], -item.args[0]):
+                program.add_lemma("erfc_chernoff", arg, sure=False)
+                program.add_lemma("erfc_mills", arg, sure=False)
         elif item.op == "sqrt" and item.args[0].vars:
             program.add_lemma("sqrt_mean", item.args[0], tm.ONE)
     hypotheses = program.sequent.hypotheses

@@ -17,7 +17,6 @@ from flint import fmpq
 
 from dpsym.kernel import terms as tm
 from dpsym.kernel.canon import (
-    Canon,
     Monomial,
     Poly,
     constant,
@@ -104,13 +103,21 @@ def preparation(sequent: Sequent, form: Poly) -> Iterator[tuple[Move, bool]]:
         alone = all(item is x or name not in item.vars for mono in form for item, _ in mono[1])
         if not alone:
             continue
+        below = any(k < 0 for mono in _monos(form) for item, k in mono[1] if item is x)
         if len(lower) == 1 and known.canon(lower[0]):
             a = lower[0]
             rough = name in known.box and name not in known.bounds and not a.vars
-            if not rough and (about.affine or not a.vars):
+            if not rough and not below and (about.affine or not a.vars):
                 yield change("shift", a), True
         elif not lower and len(upper) == 1:
             yield change("negate", upper[0]), True
+
+
+def _monos(form: Poly) -> Iterator[Monomial]:
+    """The monomials of the form and of its exponents."""
+    for mono in form:
+        yield mono
+        yield from (part for part, _ in mono[0])
 
 
 def tangents(sequent: Sequent, form: Poly) -> Iterator[Move]:
@@ -132,7 +139,8 @@ def tangents(sequent: Sequent, form: Poly) -> Iterator[Move]:
         new = fresh(name, sequent.vars)
         for (first, up), (second, down) in product(found, found):
             difference = plus(first, second, -1)
-            top, bottom = _signed(canon, first, up), _signed(canon, second, scaled(down, -1))
+            top = _signed(sequent, first, up)
+            bottom = _signed(sequent, second, scaled(down, -1))
             if not difference or top is None or bottom is None:
                 continue
             ratio = canon(tm.log(bottom) - tm.log(top))
@@ -155,11 +163,10 @@ def _power_of(mono: Monomial, value: fmpq, x: Term) -> tuple[Poly, Poly] | None:
     return plus(exponent, constant(count)), rest
 
 
-def _signed(canon: Canon, power: Poly, factor: Poly) -> Term | None:
+def _signed(sequent: Sequent, power: Poly, factor: Poly) -> Term | None:
     """power * factor if that is evidently positive."""
-    form = canon.times(power, factor)
-    item = to_term(form)
-    return item if canon.all_signs(form, True) or canon.is_positive(item) else None
+    item = to_term(context(sequent.hypotheses).canon.times(power, factor))
+    return item if evident(sequent.hypotheses, item, ">") else None
 
 
 def _deep(form: Poly, inside: Term) -> bool:
@@ -457,24 +464,27 @@ def _lemmas(sequent: Sequent, form: Poly) -> Iterator[Move]:
     for item in atoms(form):
         if item.op not in ("log", "erfc") or not item.vars:
             continue
-        factor = to_term(coefficient(form, item))
-        inside = item.args[0]
+        factor, inside = to_term(coefficient(form, item)), item.args[0]
         if item.op == "log":
             choices = [
-                (-factor, "log_above"),
-                (factor, "log_below"),
-                (factor, "log_pade_below"),
-                (-factor, "log_pade_above"),
+                (-factor, "log_above", inside),
+                (factor, "log_below", inside),
+                (factor, "log_pade_below", inside),
+                (-factor, "log_pade_above", inside),
             ]
         else:
             choices = [
-                (-factor, "erfc_mills"),
-                (factor, "erfc_below"),
-                (-factor, "erfc_chernoff"),
-                (factor, "erfc_positive"),
+                choice
+                for times, at in ((factor, inside), (-factor, -inside))  # erfc(-u) = 2 - erfc(u)
+                for choice in (
+                    (-times, "erfc_mills", at),
+                    (times, "erfc_below", at),
+                    (-times, "erfc_chernoff", at),
+                    (times, "erfc_positive", at),
+                )
             ]
-        for multiplier, name in choices:
-            yield from _subtraction(sequent, multiplier, name, inside)
+        for multiplier, name, at in choices:
+            yield from _subtraction(sequent, multiplier, name, at)
     for inner in exponentials(form):
         rest: Poly = {
             (frozenset(), mono[1]): value for mono, value in form.items() if mono[0] == inner
