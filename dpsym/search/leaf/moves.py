@@ -137,13 +137,12 @@ def tangents(sequent: Sequent, form: Poly) -> Iterator[Move]:
         if all(is_constant(power) for power, _ in found):
             continue
         new = fresh(name, sequent.vars)
-        for (first, up), (second, down) in product(found, found):
+        slopes = [(power, *_slope(sequent, power, factor)) for power, factor in found]
+        for (first, sign, top), (second, other, bottom) in product(slopes, slopes):
             difference = plus(first, second, -1)
-            top = _signed(sequent, first, up)
-            bottom = _signed(sequent, second, scaled(down, -1))
-            if not difference or top is None or bottom is None:
+            if not difference or (sign, other) != (1, -1):
                 continue
-            ratio = canon(tm.log(bottom) - tm.log(top))
+            ratio = canon(bottom - top)
             exact = quotient(ratio, difference)
             item = to_term(exact) if exact is not None else to_term(ratio) / to_term(difference)
             point = canon.normal(tm.exp(item))
@@ -163,10 +162,14 @@ def _power_of(mono: Monomial, value: fmpq, x: Term) -> tuple[Poly, Poly] | None:
     return plus(exponent, constant(count)), rest
 
 
-def _signed(sequent: Sequent, power: Poly, factor: Poly) -> Term | None:
-    """power * factor if that is evidently positive."""
-    item = to_term(context(sequent.hypotheses).canon.times(power, factor))
-    return item if evident(sequent.hypotheses, item, ">") else None
+def _slope(sequent: Sequent, power: Poly, factor: Poly) -> tuple[int, Term]:
+    """The sign of power * factor, and the logarithm of its size; 0 if the sign is not evident."""
+    sign, size = 1, tm.ZERO
+    for part in (power, factor):
+        known = evident_sign(sequent.hypotheses, to_term(part))
+        sign *= known
+        size = size + tm.log(known * to_term(part))
+    return sign, size
 
 
 def _deep(form: Poly, inside: Term) -> bool:
