@@ -295,6 +295,16 @@ class Canon:
             return False
         return not strict or any(self.mono_sign(mono, True) for mono in poly)
 
+    def has_sign(self, poly: Poly, strict: bool) -> bool:
+        """Whether the form evidently has the sign: all monomials, or a product of what has it."""
+        if not poly:
+            return not strict
+        value, mono, rest = self.content(poly)
+        if value < 0 and len(rest) > 1:
+            value, rest = -value, scaled(rest, -1)
+        known = value > 0 and self.mono_sign(mono, strict) and self.item_sign(to_term(rest), strict)
+        return known or self.all_signs(poly, strict)
+
     # -- the form of a term
 
     def __call__(self, item: Term) -> Poly:
@@ -312,6 +322,11 @@ class Canon:
             return atom(item)
         if op == "ite":
             return atom(tm.ite(*map(self.normal, item.args)))
+        parts = item.args[0].args if item.args[0].op == "mul" else ()
+        if op in ("log", "sqrt") and parts:  # before the product is expanded
+            if all(self.has_sign(self(part), op == "log") for part in parts):
+                forms = [self(Term(op, (part,))) for part in parts]
+                return reduce(plus if op == "log" else self.times, forms)
         first, *others = map(self, item.args)
         if op in ("add", "mul"):
             return reduce(plus if op == "add" else self.times, others, first)
@@ -355,7 +370,12 @@ class Canon:
             if item not in left:
                 out = plus(out, atom(tm.log(item)), k)
         rest = self.times(scaled(rest, 1 if value > 0 else -1), product(left))
-        return out if rest == constant(1) else plus(out, atom(tm.log(to_term(rest))))
+        roots = next(iter(rest))[1] if len(rest) == 1 and not left else NOTHING
+        if rest == {(NOTHING, roots): _ONE} and all(self.is_positive(item) for item, _ in roots):
+            for item, k in roots:  # square roots alone
+                out = plus(out, self(tm.log(item.args[0])), fmpq(k, 2))
+            return out
+        return plus(out, atom(tm.log(to_term(rest))))
 
     def _sqrt(self, poly: Poly) -> Poly:
         """Square roots of products with factors known to be positive are split."""

@@ -246,7 +246,9 @@ def change(goal: Sequent, name: str, kind: str, new: str, item: Term) -> list[Go
     require(in_range, "change", f"evidently {name} {used.sign} 0", name)
     u = var(new)
     mapping = {name: used.image(u, item)}
-    given = with_facts(about.rest, *([] if used.new_sign is None else [Fact(u, used.new_sign)]))
+    strict = used.new_sign == ">=" and about.known.evident(Fact(about.x, ">"))
+    sign = ">" if strict else used.new_sign
+    given = with_facts(about.rest, *([] if sign is None else [Fact(u, sign)]))
     for fact in goal.hypotheses:
         if name in fact.term.vars:
             moved = _moved_bound(about.known, given, fact, name, used, u, item)

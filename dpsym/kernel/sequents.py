@@ -146,18 +146,14 @@ class Context:
         return any(self._holds(side, rel) for side in sides for rel in (">", "!="))
 
     def _holds(self, form: Poly, rel: str) -> bool:
+        if rel != "!=":
+            return self.canon.has_sign(form, rel == ">")
         if not form:
-            return rel == ">="
-        value, mono, rest = self.canon.content(form)
-        strict = rel != ">="
-        nonzero = self.canon.mono_sign(mono, strict)
-        if rel == "!=":
-            facts = (cn.content(known) for known, stated in self.forms if stated == rel and known)
-            return any(same == rest and (nonzero or mono == other) for _, other, same in facts)
-        if value < 0 and len(rest) > 1:
-            value, rest = -value, cn.scaled(rest, -1)
-        known = value > 0 and nonzero and self.canon.item_sign(cn.to_term(rest), strict)
-        return known or self.canon.all_signs(form, strict)
+            return False
+        _, mono, rest = cn.content(form)
+        nonzero = self.canon.mono_sign(mono, True)
+        facts = (cn.content(known) for known, stated in self.forms if stated == rel and known)
+        return any(same == rest and (nonzero or mono == other) for _, other, same in facts)
 
     def tidy(self, fact: Fact) -> Fact:
         """An equivalent fact: canonical, without positive denominators and factors."""

@@ -480,7 +480,7 @@ def _add_lemmas(program: Program) -> None:
         ratios += [item.args[0] / other.args[0] for other in logs if other is not item]
     ratios += _scaled_logs(logs, program.goal)
     if any(item.op == "sqrt" and item.vars for item in found):
-        ratios += [tm.sqrt(ratio) for ratio in ratios[:6]]
+        ratios += [tm.sqrt(ratio) for ratio in ratios]
     for ratio in ratios:
         if ratio.vars:
             program.add_lemma("log_above", ratio)

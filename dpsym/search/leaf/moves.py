@@ -32,6 +32,7 @@ from dpsym.kernel.rules_calculus import Bounded
 from dpsym.kernel.sequents import Facts, Sequent, context, definedness
 from dpsym.kernel.statements import Fact
 from dpsym.kernel.terms import Term, substitute, var
+from dpsym.search.leaf import homogeneous
 from dpsym.search.leaf.factoring import factors, quotient
 from dpsym.search.leaf.hinges import evident_sign
 from dpsym.search.leaf.numeric import domain, least_point, plausible
@@ -77,6 +78,11 @@ def sampled_sign(hypotheses: Facts, item: Term) -> int:
 def preparation(sequent: Sequent, form: Poly) -> Iterator[tuple[Move, bool]]:
     """Changes of variables, each with whether to commit to it."""
     used = sequent.vars
+    scaled_by = homogeneous.unit(sequent)
+    if scaled_by is not None:
+        name, item = scaled_by[0], var(scaled_by[1])
+        parameters = {"name": name, "kind": "scale", "new": fresh(name, used), "item": item}
+        yield Move("change", parameters), True
     known = context(sequent.hypotheses)
     goal = to_term(form)
     for name in sorted(goal.vars):
