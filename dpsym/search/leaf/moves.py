@@ -72,17 +72,22 @@ def sampled_sign(hypotheses: Facts, item: Term) -> int:
     return int(np.sign(values.max() + values.min()))
 
 
+def unit(sequent: Sequent) -> Move | None:
+    """One variable as a multiple of another, where the goal is homogeneous in both."""
+    found = homogeneous.unit(sequent)
+    if found is None:
+        return None
+    name, item = found[0], var(found[1])
+    new = fresh(name, sequent.vars)
+    return Move("change", {"name": name, "kind": "scale", "new": new, "item": item})
+
+
 # -- preparation: changes of variables that make forms simpler
 
 
 def preparation(sequent: Sequent, form: Poly) -> Iterator[tuple[Move, bool]]:
     """Changes of variables, each with whether to commit to it."""
     used = sequent.vars
-    scaled_by = homogeneous.unit(sequent)
-    if scaled_by is not None:
-        name, item = scaled_by[0], var(scaled_by[1])
-        parameters = {"name": name, "kind": "scale", "new": fresh(name, used), "item": item}
-        yield Move("change", parameters), True
     known = context(sequent.hypotheses)
     goal = to_term(form)
     for name in sorted(goal.vars):
@@ -302,12 +307,16 @@ def calculus(sequent: Sequent, form: Poly, limited: bool) -> list[Move]:
 
 def before_clearing(sequent: Sequent, form: Poly, limited: bool) -> list[Move]:
     """Derivatives of a sum with denominators: clearing them would multiply what they make simple."""
-    below = {item for mono in form for item, k in mono[1] if item.op == "add" and k < 0}
-    if not below:
+    if not fractional(form):
         return []
     rules = _DERIVING[:2] if limited else _DERIVING
     found = (move for move in _calculus(sequent, form) if move.rule in rules)
     return _ranked(sequent, (move for move in found if move.factor is None))[:2]
+
+
+def fractional(form: Poly) -> bool:
+    """Whether there is a sum below the line."""
+    return any(item.op == "add" and k < 0 for mono in form for item, k in mono[1])
 
 
 def _ranked(sequent: Sequent, found: Iterable[Move]) -> list[Move]:
@@ -538,6 +547,20 @@ def _bernoulli(sequent: Sequent, form: Poly, inner: Any) -> Iterator[Move]:
             base = base / items[1].args[0]
         yield from _subtraction(sequent, factor, "bernoulli", base, power)
         yield from _subtraction(sequent, -factor, "bernoulli_above", base, power)
+
+
+def touching(sequent: Sequent) -> list[Term]:
+    """Cuts on which the goal is zero, as far as samples tell: it is least there."""
+    here, goal = domain(sequent), sequent.goal.term
+    with np.errstate(all="ignore"):
+        ratio = np.abs(here(goal)) / here.scale(goal)
+    out = []
+    for item in cuts(sequent):
+        value = here(item)
+        on = (value == 0) & np.isfinite(ratio)
+        if on.sum() >= 3 and ratio[on].max() < 1e-9 and value.min() < 0 < value.max():
+            out.append(item)
+    return out[:2]
 
 
 def cuts(sequent: Sequent) -> list[Term]:

@@ -48,7 +48,7 @@ class Search:
     def __init__(self, budget: Budget) -> None:
         self.budget = budget
         self.proved: dict[Sequent, Proof] = {}
-        self.failed: dict[Sequent, int] = {}
+        self.failed: dict[Sequent, float] = {}
         self.tried: dict[tuple[Sequent, str], None] = {}
         self.stuck: dict[Sequent, tuple[Sequent, ...]] = {}
         self.active: set[Sequent] = set()
@@ -77,7 +77,7 @@ class Search:
 
     # -- one sequent
 
-    def prove(self, sequent: Sequent, fuel: int, depth: int) -> Proof | None:
+    def prove(self, sequent: Sequent, fuel: float, depth: int) -> Proof | None:
         self.budget.check()
         if evident(sequent.hypotheses, sequent.goal.term, sequent.goal.rel):
             return EVIDENT
@@ -101,7 +101,7 @@ class Search:
             self.failed[sequent] = max(fuel, self.failed.get(sequent, -1))
         return found
 
-    def by(self, sequent: Sequent, move: Move, fuel: int, depth: int) -> Proof | None:
+    def by(self, sequent: Sequent, move: Move, fuel: float, depth: int) -> Proof | None:
         """A proof that starts with this move, if all premises can be proved."""
         if move.factor is not None:
             between = premises(sequent, "multiply", {"factor": move.factor})
@@ -179,7 +179,7 @@ class Search:
         self.tried[sequent, what] = None
         return True
 
-    def attempt(self, sequent: Sequent, fuel: int, depth: int) -> Proof | None:
+    def attempt(self, sequent: Sequent, fuel: float, depth: int) -> Proof | None:
         goal = sequent.goal
         if goal.rel == "!=":
             for sign in (1, -1):
@@ -191,9 +191,19 @@ class Search:
             found = self.fractions(sequent)
             if found is not None:
                 return found
-        if fuel >= 1 and not goal.term.kinked and plausible(sequent):
+        if not plausible(sequent):
+            return self.impossible(sequent)
+        if self.prepare and not goal.term.kinked:
+            move = moves.unit(sequent)
+            if move is not None:
+                return self.by(sequent, move, fuel, depth)
+        if fuel >= 1 and not goal.term.kinked:
             for move in self.early(sequent):
                 found = self.by(sequent, move, fuel - 1, depth)
+                if found is not None:
+                    return found
+            if moves.fractional(form_of(sequent)):
+                found = self.apart(sequent, fuel, depth)
                 if found is not None:
                     return found
         tidied = context(sequent.hypotheses).tidy(goal)
@@ -241,7 +251,7 @@ class Search:
             return None
         return self.closing(sequent, "positivstellensatz", linear.prove(sequent, 2))
 
-    def kinked(self, sequent: Sequent, fuel: int, depth: int) -> Proof | None:
+    def kinked(self, sequent: Sequent, fuel: float, depth: int) -> Proof | None:
         if self.once(sequent, "quick"):
             found = quick.prove(sequent, self.budget)
             if found is not None:
@@ -280,7 +290,7 @@ class Search:
                 return proof
         return None
 
-    def close(self, sequent: Sequent, form: Poly, fuel: int, depth: int) -> Proof | None:
+    def close(self, sequent: Sequent, form: Poly, fuel: float, depth: int) -> Proof | None:
         """Boxes and linear programs."""
         if self.once(sequent, "logs"):
             found = logs.prove(sequent)
@@ -299,14 +309,14 @@ class Search:
             if found is not None:
                 return found
         found = self.impossible(sequent)
-        touches = fuel or least_ratio(sequent) < 1e-7  # then boxes rarely help
+        touches = fuel > 0 or least_ratio(sequent) < 1e-7  # then boxes rarely help
         if found is None and not touches and self.once(sequent, "some boxes"):
             found = self.closing(sequent, "boxes", boxes.prove(sequent, _SOME_BOXES))
         return found
 
-    def choose(self, sequent: Sequent, form: Poly, fuel: int, depth: int) -> Proof | None:
+    def choose(self, sequent: Sequent, form: Poly, fuel: float, depth: int) -> Proof | None:
         """Steps that may lead nowhere."""
-        if fuel == 0:
+        if fuel <= 0:
             return None
         for move in moves.tangents(sequent, form):
             found = self.by(sequent, move, fuel - 1, depth)
@@ -319,7 +329,7 @@ class Search:
             )
             if not bounded:
                 return self.by(sequent, Move("split", {"item": var(name)}), fuel, depth)
-        found = self.tail(sequent, fuel, depth)
+        found = self.tail(sequent, fuel, depth) or self.apart(sequent, fuel, depth)
         if found is not None:
             return found
         for move in moves.calculus(sequent, form, self.limited(sequent))[: self.width]:
@@ -343,7 +353,17 @@ class Search:
                     return found
         return None
 
-    def tail(self, sequent: Sequent, fuel: int, depth: int) -> Proof | None:
+    def apart(self, sequent: Sequent, fuel: float, depth: int) -> Proof | None:
+        """Both sides of where the goal is zero."""
+        if fuel < 1 or len(sequent.hypotheses) > 8:
+            return None
+        for item in moves.touching(sequent)[: self.width]:
+            found = self.by(sequent, Move("split", {"item": item}), fuel - 0.5, depth)
+            if found is not None:
+                return found
+        return None
+
+    def tail(self, sequent: Sequent, fuel: float, depth: int) -> Proof | None:
         """One variable without an upper bound: boxes beyond a point, the rest by other steps."""
         names = sorted(sequent.goal.term.vars)
         if len(names) != 1:
