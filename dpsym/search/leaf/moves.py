@@ -284,7 +284,7 @@ def squares(sequent: Sequent, form: Poly) -> list[Move]:
         sides = to_term(larger), to_term(smaller)
         if plausible(Sequent(sequent.hypotheses, Fact(sides[0], ">="))):
             out.append(Move("square", {"larger": sides[0], "smaller": sides[1]}))
-    return _ranked(sequent, out)
+    return [move for _, move in _ranked(sequent, out)]
 
 
 def _frozen(form: Poly) -> frozenset[tuple[Monomial, fmpq]]:
@@ -298,20 +298,28 @@ def _has_root(mono: Monomial) -> bool:
 # -- calculus
 
 
-def calculus(sequent: Sequent, form: Poly, limited: bool) -> list[Move]:
-    """Derivatives, limits (unless ``limited``), concavity, and logs joined, the simplest premises
-    first."""
+def options(sequent: Sequent, form: Poly, limited: bool, width: int) -> list[Move]:
+    """Derivatives, limits (unless ``limited``), concavity, logs joined, and bounds of one atom.
+
+    The simplest premises come first: of all of them if only a few are wanted, otherwise of each
+    kind."""
     found = (m for m in _calculus(sequent, form) if m.rule != "approach" or not limited)
-    return _ranked(sequent, found)[:_KEPT]
+    calculus, bounds = _ranked(sequent, found), _ranked(sequent, lemmas(sequent, form))
+    if width > _KEPT:
+        return [move for _, move in (*calculus[:_KEPT], *bounds)]
+    ranked = sorted((*calculus, *bounds), key=lambda entry: entry[0])
+    return [move for _, move in ranked[: width + 1]]
 
 
 def before_clearing(sequent: Sequent, form: Poly, limited: bool) -> list[Move]:
     """Derivatives of a sum with denominators: clearing them would multiply what they make simple."""
     if not fractional(form):
         return []
-    rules = _DERIVING[:2] if limited else _DERIVING
+    hard = any(item.op in ("log", "erfc") for mono in form for item, _ in mono[1])
+    rules = _DERIVING if hard and not limited else _DERIVING[:2]
     found = (move for move in _calculus(sequent, form) if move.rule in rules)
-    return _ranked(sequent, (move for move in found if move.factor is None))[:2]
+    found = (move for move in found if move.factor is None)
+    return [move for _, move in _ranked(sequent, found)[:2]]
 
 
 def fractional(form: Poly) -> bool:
@@ -319,7 +327,7 @@ def fractional(form: Poly) -> bool:
     return any(item.op == "add" and k < 0 for mono in form for item, k in mono[1])
 
 
-def _ranked(sequent: Sequent, found: Iterable[Move]) -> list[Move]:
+def _ranked(sequent: Sequent, found: Iterable[Move]) -> list[tuple[int, Move]]:
     """The moves that no sample speaks against, the simplest premises first."""
     ranked: list[tuple[int, int, Move]] = []
     for move in found:
@@ -328,7 +336,7 @@ def _ranked(sequent: Sequent, found: Iterable[Move]) -> list[Move]:
             continue
         ranked.append((sum(complexity(premise) for premise in left), len(ranked), move))
     ranked.sort(key=lambda entry: entry[:2])
-    return [move for _, _, move in ranked]
+    return [(total, move) for total, _, move in ranked]
 
 
 def after(sequent: Sequent, move: Move) -> list[Sequent] | None:
@@ -472,12 +480,8 @@ def compared(sequent: Sequent, form: Poly) -> Parameters | None:
 # -- lemmas and cuts
 
 
-def lemmas(sequent: Sequent, form: Poly) -> list[Move]:
-    """Bounds of an atom, with its coefficient as the multiplier, the simplest premises first."""
-    return _ranked(sequent, _lemmas(sequent, form))
-
-
-def _lemmas(sequent: Sequent, form: Poly) -> Iterator[Move]:
+def lemmas(sequent: Sequent, form: Poly) -> Iterator[Move]:
+    """Bounds of an atom, with its coefficient as the multiplier."""
     yield from _differences_of_logs(sequent, form)
     for item in atoms(form):
         if item.op not in ("log", "erfc") or not item.vars:

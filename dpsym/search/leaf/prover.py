@@ -332,12 +332,8 @@ class Search:
         found = self.tail(sequent, fuel, depth) or self.apart(sequent, fuel, depth)
         if found is not None:
             return found
-        for move in moves.calculus(sequent, form, self.limited(sequent))[: self.width]:
-            found = self.by(sequent, move, fuel - 1, depth)
-            if found is not None:
-                return found
-        for move in moves.lemmas(sequent, form)[: 3 * self.width]:
-            cheap = move.parameters["lemma"][0] == "erfc_positive"
+        for move in moves.options(sequent, form, self.limited(sequent), self.width):
+            cheap = move.parameters.get("lemma", ("",))[0] == "erfc_positive"
             found = self.by(sequent, move, fuel if cheap else fuel - 1, depth)
             if found is not None:
                 return found
