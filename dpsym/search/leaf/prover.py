@@ -304,7 +304,7 @@ class Search:
             found = self.closing(sequent, "positivstellensatz", linear.prove(sequent, 1))
             if found is not None:
                 return found
-        if fuel >= 1 and len(form) <= 25 and self.once(sequent, "degree 2"):
+        if fuel >= 2 and len(form) <= 25 and self.once(sequent, "degree 2"):
             found = self.closing(sequent, "positivstellensatz", linear.prove(sequent, 2))
             if found is not None:
                 return found
