@@ -200,6 +200,10 @@ REASONS: dict[str, Callable[[Parameters, _Explanation], str]] = {
     "derive": _derive,
     "from_infinity": _names("It falls in {} to a limit that is not negative.", "name"),
     "approach": _approach,
+    "secant": _names(
+        "It is convex in {}, not positive at {} and nonnegative at {}, so nonnegative beyond.",
+        "name", "before", "start",
+    ),
     "change": _change,
     "vertex": _names("It is piecewise concave in {}: look at the ends and kinks.", "name"),
     "boxes": _says("By interval arithmetic on boxes that cover the domain."),

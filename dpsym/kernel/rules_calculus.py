@@ -142,6 +142,39 @@ def approach(
     )
 
 
+@leaf_rule(name=NAME, start=TERM, direction=SIGN, before=TERM)
+def secant(goal: Sequent, name: str, start: Term, direction: int, before: Term) -> list[Goal]:
+    """Convex, not positive at a point before the bound a of x, and nonnegative at the bound.
+
+    D(...)   H0 |- a - d > 0   H0 |- -g[d] >= 0   H0 |- g[a] rel 0   H0, x > d |- g'' >= 0
+    --------------------------------------------------------------------------------------
+    H |- g rel 0
+
+    for a bound x >= a (direction 1) or, turned around, x <= a (-1); H0 keeps what is free of x, and
+    beyond d the bounds on the other side. Fails when H does not state the bound, d mentions x, or g
+    has kinks in x.
+    """
+    x, item, about = var(name), goal.goal.term, Bounded(goal, name)
+    near, far = (about.lower, about.upper) if direction == 1 else (about.upper, about.lower)
+    about.relation(near, start, "secant")
+    require(name not in before.vars, "secant", "a point without", name)
+    beyond = with_facts(about.rest, *(Fact(direction * (end - x), rel) for end, rel in far))
+    closed, inside = (with_facts(beyond, Fact(direction * (x - before), rel)) for rel in (">=", ">"))
+    bend = derivative(derivative(item, name), name)
+    base = with_facts(about.rest, *(Fact(direction * (end - start), rel) for end, rel in far))
+    return keep(
+        [
+            *obligations(about.rest, start, before),
+            *defined(closed, item),
+            *obligations(inside, derivative(item, name), bend),
+            Sequent(base, Fact(direction * (start - before), ">")),
+            normal(base, -substitute(item, {name: before}), ">="),
+            normal(base, substitute(item, {name: start}), goal.goal.rel),
+            normal(inside, bend, ">="),
+        ]
+    )
+
+
 @leaf_rule(">=", name=NAME)
 def from_infinity(goal: Sequent, name: str) -> list[Goal]:
     """A limit at plus infinity that is not negative, and a derivative that is not positive.

@@ -17,6 +17,7 @@ from flint import fmpq
 
 from dpsym.kernel import terms as tm
 from dpsym.kernel.canon import (
+    NOTHING,
     Monomial,
     Poly,
     constant,
@@ -25,6 +26,7 @@ from dpsym.kernel.canon import (
     mono_term,
     plus,
     scaled,
+    times_mono,
     to_term,
 )
 from dpsym.kernel.refusal import Refusal
@@ -49,7 +51,7 @@ from dpsym.search.leaf.steps import (
 
 Parameters = dict[str, Any]
 _KEPT = 5
-_DERIVING = ("derive", "from_infinity", "approach")
+_DERIVING = ("derive", "from_infinity", "secant", "approach")
 
 
 @dataclass(frozen=True)
@@ -316,7 +318,7 @@ def before_clearing(sequent: Sequent, form: Poly, limited: bool) -> list[Move]:
     if not fractional(form):
         return []
     hard = any(item.op in ("log", "erfc") for mono in form for item, _ in mono[1])
-    rules = _DERIVING if hard and not limited else _DERIVING[:2]
+    rules = _DERIVING if hard and not limited else _DERIVING[:3]
     found = (move for move in _calculus(sequent, form) if move.rule in rules)
     found = (move for move in found if move.factor is None)
     return [move for _, move in _ranked(sequent, found)[:2]]
@@ -370,6 +372,7 @@ def _calculus(sequent: Sequent, form: Poly) -> Iterator[Move]:
             for scale in scales:
                 yield Move("from_infinity", {"name": name}, scale)
         yield from _limits(sequent, name, about, scales)
+        yield from _secants(sequent, name, about)
         if weak:
             plain = {"smooth": sequent.goal.term, "hinges": ()}  # concave between the ends
             for low, _ in dict.fromkeys(about.lower):
@@ -379,9 +382,35 @@ def _calculus(sequent: Sequent, form: Poly) -> Iterator[Move]:
     if logs and any(item.op == "log" and item.vars for item in atoms(form)):
         whole = fmpq(lcm(*(int(value.q) for value in logs)))
         yield Move("exponentiate", {"scale": whole})
+    logarithms = _logarithms(sequent, form)
+    if logarithms is not None:
+        yield Move("monotone", logarithms)
     monotone = compared(sequent, form)
     if monotone is not None:
         yield Move("monotone", monotone)
+
+
+def _logarithms(sequent: Sequent, form: Poly) -> Parameters | None:
+    """One exponential with an exponent that is not linear, against the rest: compare logs."""
+    bent = {mono: frozenset(pair for pair in mono[0] if _bent(pair[0])) for mono in form}
+    found = set(bent.values()) - {NOTHING}
+    if len(found) != 1 or len(form) < 3:
+        return None
+    inner = found.pop()
+    inverse = mono_power((inner, NOTHING), -1)
+    factor = {times_mono(mono, inverse): form[mono] for mono in form if bent[mono]}
+    rest = {mono: value for mono, value in form.items() if not bent[mono]}
+    for sign in (1, -1):
+        sides = [to_term(scaled(factor, sign)), to_term(scaled(rest, -sign))]
+        if rest and all(plausible(Sequent(sequent.hypotheses, Fact(s, ">"))) for s in sides):
+            one, other = to_term(dict(inner)) + tm.log(sides[0]), tm.log(sides[1])
+            larger, smaller = (one, other) if sign == 1 else (other, one)
+            return {"function": "exp", "larger": larger, "smaller": smaller}
+    return None
+
+
+def _bent(mono: Monomial) -> bool:
+    return sum(k for item, k in mono[1] if item.op == "var") > 2
 
 
 def _limits(
@@ -401,6 +430,28 @@ def _limits(
             if start is not None and _defined_at(sequent, name, start, scale):
                 continue
             yield Move("approach", base | {"near": tm.ONE, "rate": tm.ONE}, scale)
+
+
+def _secants(sequent: Sequent, name: str, about: Bounded) -> Iterator[Move]:
+    """Bounds at which the goal is zero, and it is zero at another point before."""
+    for ends, direction in ((about.lower, 1), (about.upper, -1)):
+        for end, _ in dict.fromkeys(ends):
+            if not _zero_at(sequent, name, end):
+                continue
+            for before in (end - direction, tm.ZERO, -end):
+                before = context(sequent.hypotheses).canon.normal(before)
+                if _zero_at(sequent, name, before):
+                    base = {"name": name, "start": end, "direction": direction}
+                    yield Move("secant", base | {"before": before})
+                    break
+
+
+def _zero_at(sequent: Sequent, name: str, point: Term) -> bool:
+    canon = context(sequent.hypotheses).canon
+    try:
+        return canon.is_zero(canon(substitute(sequent.goal.term, {name: point})))
+    except Refusal:
+        return False
 
 
 def _defined_at(sequent: Sequent, name: str, start: Term, scale: Term | None) -> bool:
