@@ -303,6 +303,25 @@ def monotone(source: Source) -> Case:
 
 
 @_recipe
+def square(source: Source) -> Case:
+    names, at, given = _start(source)
+    sides = [source.term(names, 2), source.term(names, 2)]
+    if source.random() < 0.5:
+        sides[source.choice((0, 1))] = source.choice((sqrt, abs_of))(source.term(names, 2))
+    fact = Fact(sides[0] - sides[1], source.choice((">=", ">")))
+    if holds(fact, at):
+        sides.reverse()
+        fact = Fact(-fact.term, ">")
+    if source.random() < 0.1:
+        sides.reverse()
+    return Case(Sequent(given, fact), at, {"larger": sides[0], "smaller": sides[1]})
+
+
+def abs_of(item: Term) -> Term:
+    return Term("abs", (item,))
+
+
+@_recipe
 def factor(source: Source) -> Case:
     names, at, given = _start(source)
     coefficient = source.choice((fmpq(1), fmpq(-1), fmpq(2, 3), fmpq(0)))
@@ -452,6 +471,57 @@ def derive(source: Source) -> Case:
     parameters["from_open"] = source.random() < 0.3
     values = _between(value(start, at), at[names[0]])
     return Case(Sequent(given, goal), at, parameters, names[0], values)
+
+
+@_recipe
+def secant(source: Source) -> Case:
+    direction = source.choice((1, -1))
+    names, at, given, (end,) = _bounded(source, (direction,))
+    if source.random() < 0.3:
+        given = (*given, source.bound(at, names[0], -direction)[0])
+    x, rest = var(names[0]), names[1:] or names
+    item = source.term(names, smooth=True)
+    before = end - direction * source.choice((ONE, num(fmpq(1, 2)), num(-1), ZERO, source.constant()))
+    if source.random() < 0.6:  # zero at both points, often convex between
+        bend = source.choice((ONE, num(-1), exp(x), x, source.term(rest, 1), source.constant()))
+        item = (x - end) * (x - before) * bend + source.choice((ZERO, ONE, -ONE)) * (x - end)
+    goal = falsified(source, item, at, (">=", ">"))
+    parameters = {"name": names[0], "start": end, "direction": direction, "before": before}
+    values = _between(value(before, at), at[names[0]]) + [value(end, at)]
+    return Case(Sequent(given, goal), at, parameters, names[0], values)
+
+
+@_recipe
+def approach(source: Source) -> Case:
+    direction, far = source.choice((1, -1)), source.random() < 0.4
+    names, at, given = _start(source, 1)
+    x, rest, start = var(names[0]), names[1:] or ("w",), None
+    at.setdefault("w", Fraction(1))
+    if not far:
+        fact, start = source.bound(at, names[0], direction)
+        given = (*given, Fact(fact.term, source.choice((">", ">", ">="))))
+    if source.random() < 0.4:
+        given = (*given, source.bound(at, names[0], -direction)[0])
+    reach = -direction * x if start is None else direction * (x - start)
+    tail = source.choice((1 / reach, exp(-reach), log(reach), reach * log(reach), sqrt(reach), reach))
+    item = source.choice((ONE, num(-1), source.constant())) * tail + source.choice((ZERO, ONE, x))
+    if source.random() < 0.3:
+        item = source.term(names, smooth=source.random() < 0.9)
+    goal = falsified(source, item, at, (">=", ">"))
+    near = source.choice((ONE, num(2), source.constant(), source.term(rest, 1), ZERO))
+    rate = source.choice((ONE, num(5), num(-1), source.constant(), source.term(rest, 1), x))
+    parameters = {"name": names[0], "start": start, "direction": direction}
+    here = _fraction(at[names[0]])
+    if start is None:
+        values: list[Number] = [here - direction * Fraction(k, 8) for k in range(80)]
+        values += [here - direction * Fraction(2) ** k for k in range(3, 40)]
+    else:
+        values = _between(value(start, at), at[names[0]])
+        end = _fraction(value(start, at))
+        values += [end + (here - end) / Fraction(2) ** k for k in range(2, 60, 2)]
+    return Case(
+        Sequent(given, goal), at, parameters | {"near": near, "rate": rate}, names[0], values
+    )
 
 
 @_recipe

@@ -179,6 +179,17 @@ def calculus() -> list[tuple[str, dict[str, Any]]]:
                         {"name": "x", "start": start, "direction": direction, "from_open": is_open},
                     )
                 )
+    for near in (ONE, ZERO, num(-1)):
+        for rate in (ONE, num(-1), y):
+            for start in (None, *ENDS):
+                for direction in (1, -1):
+                    parameters = {"name": "x", "start": start, "direction": direction}
+                    out.append(("approach", parameters | {"near": near, "rate": rate}))
+    for start in ENDS:
+        for before in ENDS:
+            for direction in (1, -1):
+                parameters = {"name": "x", "start": start, "direction": direction}
+                out.append(("secant", parameters | {"before": before}))
     smooths = [ZERO, x - 1, -x * fmpq(1, 2), num(fmpq(1, 2)), 1 - x, x, num(fmpq(-1, 2))]
     for smooth in smooths:
         for hinges in HINGES:
@@ -219,6 +230,7 @@ def test_calculus(given_sequent: Sequent) -> None:
 def _refuted(premise: Sequent) -> bool:
     if refute(premise, 2) is not None:
         return True
-    if premise.goal.rel == ">=" and not premise.vars:
+    constant = premise.goal.rel != "!=" and not premise.vars
+    if constant and all(truth(fact, {}) for fact in premise.hypotheses):
         return truth(premise.goal, {}) is not True
     return False

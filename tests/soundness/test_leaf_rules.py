@@ -48,6 +48,14 @@ def derive(name: Any = "x", start: Any = ZERO, direction: Any = 1, from_open: An
     return {"name": name, "start": start, "direction": direction, "from_open": from_open}
 
 
+def approach(start: Any = ZERO, direction: Any = 1, near: Any = ONE, rate: Any = ONE) -> Any:
+    return {"name": "x", "start": start, "direction": direction, "near": near, "rate": rate}
+
+
+def secant(start: Any = ONE, before: Any = ZERO, direction: Any = 1) -> dict[str, Any]:
+    return {"name": "x", "start": start, "direction": direction, "before": before}
+
+
 def change(kind: str, item: Term, new: str = "u", name: str = "x") -> dict[str, Any]:
     return {"name": name, "kind": kind, "new": new, "item": item}
 
@@ -222,6 +230,8 @@ MUST_REJECT: list[tuple[str, Sequent, dict[str, Any], str]] = [
         products((("hypothesis", 1, None, None),), terms=((Q(1), (0,), None),)),
         "a hypothesis, a term or a lemma",
     ),
+    ("square", goal(x - y, x), {"larger": y, "smaller": x}, "the goal is larger - smaller"),
+    ("square", goal(x - y, x, rel="!="), {"larger": x, "smaller": y}, "a goal with one of"),
     (
         "positivstellensatz",
         goal(-1 + 0 * x, x),
@@ -259,6 +269,18 @@ MUST_REJECT: list[tuple[str, Sequent, dict[str, Any], str]] = [
     ("from_infinity", goal(erfc(-x) - 3, x), {"name": "x"}, "a limit that is seen"),
     ("from_infinity", goal(erfc(y * x), x), {"name": "x"}, "a limit that is seen"),
     ("from_infinity", goal(x * log(x) / x, x - 1), {"name": "x"}, "a limit that is seen"),
+    ("approach", goal(x, x), approach(), "an open bound"),
+    ("approach", goal(x, (x, ">")), approach(start=ONE), "a hypothesis that states the bound"),
+    ("approach", goal(x, (-x, ">")), approach(), "a hypothesis that states the bound"),
+    ("approach", goal(x, (x, ">")), approach(rate=x), "terms without"),
+    ("approach", goal(x, (x, ">")), approach(near=x), "terms without"),
+    ("approach", goal(x, (x, ">")), approach(start=None, rate=x), "terms without"),
+    ("approach", goal(absolute(x), (x, ">")), approach(), "no abs, max, min or ite"),
+    ("approach", goal(x, (x, ">")), approach(direction=0), "one of (1, -1)"),
+    ("secant", goal(x, x), secant(), "a hypothesis that states the bound"),
+    ("secant", goal(x, 1 - x), secant(), "a hypothesis that states the bound"),
+    ("secant", goal(x, x - 1), secant(before=x), "a point without"),
+    ("secant", goal(absolute(x), x - 1), secant(), "no abs, max, min or ite"),
     ("change", goal(x, y), change("shift", ONE, new="y"), "a new variable"),
     ("change", goal(x), change("shift", x), "a term without the variable"),
     ("change", goal(x), change("shift", log(y)), "a term evidently defined"),
@@ -321,6 +343,20 @@ def test_refused(rule: str, sequent: Sequent, parameters: dict[str, Any], condit
 def test_every_rule_on_sequents_is_in_the_table() -> None:
     on_sequents = {name for name, rule in RULES.items() if rule.goal is Sequent}
     assert {row[0] for row in MUST_REJECT} == on_sequents
+
+
+def test_limits_and_secants_leave_what_fails() -> None:
+    # -1 has no limit that is nonnegative; 1/x - 2 falls; x^2 - 4 is negative at 1; -x at 1, too
+    left = step(goal(num(-1), (x, ">")), "approach", approach())
+    assert Sequent(facts((x, ">"), 1 - x), Fact(-ONE + x, ">=")) in left
+    left = step(goal(1 / x - 2, (x, ">")), "approach", approach())
+    assert Sequent(facts((x, ">")), Fact(-power(x, -2), ">=")) in left
+    left = step(goal(power(x, 2) - 4, x - 1), "secant", secant())
+    assert Sequent((), Fact(num(-3), ">=")) in left
+    left = step(goal(-x, x - 1), "secant", secant(before=-ONE))
+    assert Sequent((), Fact(num(-1), ">=")) in left
+    left = step(goal(x - y, y), "square", {"larger": x, "smaller": y})
+    assert Sequent(facts(y), Fact(x, ">=")) in left
 
 
 def test_every_rule_says_when_it_fails() -> None:
