@@ -120,7 +120,9 @@ def _derive(parameters: Parameters, context: _Explanation) -> str:
 def _approach(parameters: Parameters, context: _Explanation) -> str:
     name, start, direction = (parameters[key] for key in ("name", "start", "direction"))
     end = ("-" if direction == 1 else "+") + "oo" if start is None else show(start)
-    return f"As {name} tends to {end}, the limit of the gap is not negative, and it grows from there."
+    return (
+        f"As {name} tends to {end}, the limit of the gap is not negative, and it grows from there."
+    )
 
 
 def _change(parameters: Parameters, context: _Explanation) -> str:
@@ -198,11 +200,12 @@ REASONS: dict[str, Callable[[Parameters, _Explanation], str]] = {
     "subtract": _subtract,
     "positivstellensatz": _sum,
     "derive": _derive,
-    "from_infinity": _names("It falls in {} to a limit that is not negative.", "name"),
     "approach": _approach,
     "secant": _names(
         "It is convex in {}, not positive at {} and nonnegative at {}, so nonnegative beyond.",
-        "name", "before", "start",
+        "name",
+        "before",
+        "start",
     ),
     "change": _change,
     "vertex": _names("It is piecewise concave in {}: look at the ends and kinks.", "name"),

@@ -322,11 +322,10 @@ class Canon:
             return atom(item)
         if op == "ite":
             return atom(tm.ite(*map(self.normal, item.args)))
-        parts = item.args[0].args if item.args[0].op == "mul" else ()
-        if op in ("log", "sqrt") and parts:  # before the product is expanded
-            if all(self.has_sign(self(part), op == "log") for part in parts):
-                forms = [self(Term(op, (part,))) for part in parts]
-                return reduce(plus if op == "log" else self.times, forms)
+        parts = item.args[0].args if item.args[0].op == "mul" and op in ("log", "sqrt") else ()
+        if parts and all(self.has_sign(self(part), op == "log") for part in parts):
+            forms = [self(Term(op, (part,))) for part in parts]  # before the product is expanded
+            return reduce(plus if op == "log" else self.times, forms)
         first, *others = map(self, item.args)
         if op in ("add", "mul"):
             return reduce(plus if op == "add" else self.times, others, first)

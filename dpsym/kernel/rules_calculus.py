@@ -11,9 +11,6 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 
-from flint import fmpq
-
-from dpsym.kernel import canon as cn
 from dpsym.kernel import terms as tm
 from dpsym.kernel.kinds import FLAG, NAME, SIGN, TERM, ListKind, MaybeKind, RowKind, choice
 from dpsym.kernel.refusal import require
@@ -41,13 +38,10 @@ class Bounded:
         self.rest: Facts = tuple(f for f in goal.hypotheses if name not in f.term.vars)
         self.lower: list[tuple[Term, str]] = []
         self.upper: list[tuple[Term, str]] = []
-        self.affine = True  # whether every hypothesis on the variable is one of these
         for fact in goal.hypotheses:
             split = self.known.affine(fact.term, name) if fact.rel != "!=" else None
             if split is not None:
                 (self.lower if split[0] > 0 else self.upper).append((split[1], fact.rel))
-            elif name in fact.term.vars:
-                self.affine = False
 
     def relation(self, ends: Iterable[tuple[Term, str]], end: Term, rule: str) -> str:
         """The strictest relation with which the hypotheses state this bound."""
@@ -159,7 +153,9 @@ def secant(goal: Sequent, name: str, start: Term, direction: int, before: Term) 
     about.relation(near, start, "secant")
     require(name not in before.vars, "secant", "a point without", name)
     beyond = with_facts(about.rest, *(Fact(direction * (end - x), rel) for end, rel in far))
-    closed, inside = (with_facts(beyond, Fact(direction * (x - before), rel)) for rel in (">=", ">"))
+    closed, inside = (
+        with_facts(beyond, Fact(direction * (x - before), rel)) for rel in (">=", ">")
+    )
     bend = derivative(derivative(item, name), name)
     base = with_facts(about.rest, *(Fact(direction * (end - start), rel) for end, rel in far))
     return keep(
@@ -173,64 +169,6 @@ def secant(goal: Sequent, name: str, start: Term, direction: int, before: Term) 
             normal(inside, bend, ">="),
         ]
     )
-
-
-@leaf_rule(">=", name=NAME)
-def from_infinity(goal: Sequent, name: str) -> list[Goal]:
-    """A limit at plus infinity that is not negative, and a derivative that is not positive.
-
-    D(g, g' | H1)   H1 |- -g' >= 0
-    ------------------------------ each monomial of g tends to 0, or is free of x and nonnegative
-    H |- g >= 0
-
-    H1 keeps what is free of x and its lower bounds. Fails when x has another hypothesis, or the
-    limit is not seen from the form.
-    """
-    about, item = Bounded(goal, name), goal.goal.term
-    require(about.affine and not about.upper, "from_infinity", "only lower bounds", name)
-    given = with_facts(about.rest, *(Fact(about.x - end, rel) for end, rel in about.lower))
-    known = context(given)
-    seen = all(_vanishes(known, mono, value, name) for mono, value in known.canon(item).items())
-    require(seen, "from_infinity", "a limit that is seen from the form", goal.goal)
-    slope = derivative(item, name)
-    return keep([*defined(given, item, slope), normal(given, -slope, ">=")])
-
-
-def _vanishes(known: Context, mono: cn.Monomial, value: fmpq, name: str) -> bool:
-    """Whether the monomial tends to 0 as the variable grows, or is nonnegative without it."""
-    item = cn.mono_term(mono, value)
-    if name not in item.vars:
-        return known.evident(Fact(item, ">="))
-    exponent = cn.scaled(dict(mono[0]), -1)
-    degree, fast = 0, name in cn.to_term(exponent).vars
-    if fast and not _growth(known, exponent, name):
-        return False
-    for factor, count in mono[1]:
-        if name in factor.vars:
-            inner = factor.args[0] if factor.op == "erfc" else factor
-            growth = _growth(known, known.canon(inner), name)
-            if not growth or (factor.op == "erfc" and count < 0):
-                return False
-            if factor.op == "erfc":  # erfc(u) <= exp(-u^2) beats every power
-                fast = True
-            else:
-                degree += count * growth
-    return fast or degree < 0
-
-
-def _growth(known: Context, form: cn.Poly, name: str) -> int:
-    """The degree of a polynomial in the variable whose leading coefficient is evidently positive;
-    0 for other forms."""
-    powers = {mono: dict(mono[1]).get(var(name), 0) for mono in form}
-    top = max(powers.values())
-    leading: cn.Poly = {}
-    for mono, power in powers.items():
-        rest = (mono[0], mono[1] - {(var(name), power)})
-        if power < 0 or name in cn.mono_term(rest).vars:
-            return 0
-        if power == top:
-            leading[rest] = form[mono]
-    return top if known.evident(Fact(cn.to_term(leading), ">")) else 0
 
 
 @dataclass(frozen=True)

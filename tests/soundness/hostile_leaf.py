@@ -481,13 +481,15 @@ def secant(source: Source) -> Case:
         given = (*given, source.bound(at, names[0], -direction)[0])
     x, rest = var(names[0]), names[1:] or names
     item = source.term(names, smooth=True)
-    before = end - direction * source.choice((ONE, num(fmpq(1, 2)), num(-1), ZERO, source.constant()))
+    before = end - direction * source.choice(
+        (ONE, num(fmpq(1, 2)), num(-1), ZERO, source.constant())
+    )
     if source.random() < 0.6:  # zero at both points, often convex between
         bend = source.choice((ONE, num(-1), exp(x), x, source.term(rest, 1), source.constant()))
         item = (x - end) * (x - before) * bend + source.choice((ZERO, ONE, -ONE)) * (x - end)
     goal = falsified(source, item, at, (">=", ">"))
     parameters = {"name": names[0], "start": end, "direction": direction, "before": before}
-    values = _between(value(before, at), at[names[0]]) + [value(end, at)]
+    values = [*_between(value(before, at), at[names[0]]), value(end, at)]
     return Case(Sequent(given, goal), at, parameters, names[0], values)
 
 
@@ -503,7 +505,9 @@ def approach(source: Source) -> Case:
     if source.random() < 0.4:
         given = (*given, source.bound(at, names[0], -direction)[0])
     reach = -direction * x if start is None else direction * (x - start)
-    tail = source.choice((1 / reach, exp(-reach), log(reach), reach * log(reach), sqrt(reach), reach))
+    tail = source.choice(
+        (1 / reach, exp(-reach), log(reach), reach * log(reach), sqrt(reach), reach)
+    )
     item = source.choice((ONE, num(-1), source.constant())) * tail + source.choice((ZERO, ONE, x))
     if source.random() < 0.3:
         item = source.term(names, smooth=source.random() < 0.9)
@@ -522,28 +526,6 @@ def approach(source: Source) -> Case:
     return Case(
         Sequent(given, goal), at, parameters | {"near": near, "rate": rate}, names[0], values
     )
-
-
-@_recipe
-def from_infinity(source: Source) -> Case:
-    names, at, given = _start(source, 1)
-    x, rest = var(names[0]), names[1:] or names
-    given = (*given, *(source.bound(at, names[0], 1)[0] for _ in range(source.randint(0, 2))))
-    parts = [source.choice((ZERO, ONE, source.constant()))]
-    for _ in range(source.randint(1, 2)):
-        k, c = source.choice((1, 2)), source.choice((ONE, num(3), source.term(rest, 1)))
-        decay = exp(source.choice((-1, -1, -1, 1)) * c * tm.power(x, k))
-        low = 1 / tm.power(x + c, k)
-        tail = tm.erfc(c * x - source.constant())
-        size = source.choice((ONE, num(-2), source.term(rest, 1)))
-        parts.append(size * source.choice((decay, x * decay, low, tail, low * tail)))
-    goal = Fact(tm.add(*parts), ">=")
-    if holds(goal, at):
-        goal = falsified(source, goal.term, at, (">=",))
-    here = _fraction(at[names[0]])
-    values: list[Number] = [here + Fraction(k, 16) for k in range(160)]
-    values += [here + Fraction(2) ** k for k in range(4, 20)]
-    return Case(Sequent(given, goal), at, {"name": names[0]}, names[0], values)
 
 
 @_recipe

@@ -166,7 +166,7 @@ HINGES: list[tuple[Any, ...]] = [
 
 
 def calculus() -> list[tuple[str, dict[str, Any]]]:
-    out: list[tuple[str, dict[str, Any]]] = [("from_infinity", {"name": "x"})]
+    out: list[tuple[str, dict[str, Any]]] = []
     for kind in ("shift", "negate", "scale", "inverse", "log", "decay", "square"):
         for item in ENDS:
             out.append(("change", {"name": "x", "kind": kind, "new": "u", "item": item}))

@@ -89,8 +89,11 @@ def _derivations(sequent: Sequent, name: str) -> Iterator[tuple[str, dict[str, A
         if fact.rel == ">" and sequent.goal.rel == ">":
             yield "derive", {**given, "from_open": True}
         yield "derive", {**given, "from_open": False}
-    if sequent.goal.rel == ">=":
-        yield "from_infinity", {"name": name}
+        if fact.rel == ">":
+            yield "approach", {**given, "near": tm.ONE, "rate": tm.ONE}
+    for direction in (-1, 1):  # limits at plus and at minus infinity
+        limit = {"name": name, "start": None, "direction": direction}
+        yield "approach", {**limit, "near": tm.ONE, "rate": tm.ONE}
 
 
 def prove_with(search: Any, sequent: Sequent, hints: tuple[Hint, ...]) -> Proof | None:

@@ -21,7 +21,6 @@ from dpsym.kernel.canon import (
     Monomial,
     Poly,
     constant,
-    lone,
     mono_power,
     mono_term,
     plus,
@@ -51,7 +50,7 @@ from dpsym.search.leaf.steps import (
 
 Parameters = dict[str, Any]
 _KEPT = 5
-_DERIVING = ("derive", "from_infinity", "secant", "approach")
+_DERIVING = ("derive", "secant", "approach")
 
 
 @dataclass(frozen=True)
@@ -120,7 +119,11 @@ def preparation(sequent: Sequent, form: Poly) -> Iterator[tuple[Move, bool]]:
         if len(lower) == 1 and known.canon(lower[0]):
             a = lower[0]
             rough = name in known.box and name not in known.bounds and not a.vars
-            if not rough and not below and (about.affine or not a.vars):
+            affine = all(
+                name not in fact.term.vars or known.affine(fact.term, name)
+                for fact in sequent.hypotheses
+            )
+            if not rough and not below and (affine or not a.vars):
                 yield change("shift", a), True
         elif not lower and len(upper) == 1:
             yield change("negate", upper[0]), True
@@ -314,11 +317,11 @@ def options(sequent: Sequent, form: Poly, limited: bool, width: int) -> list[Mov
 
 
 def before_clearing(sequent: Sequent, form: Poly, limited: bool) -> list[Move]:
-    """Derivatives of a sum with denominators: clearing them would multiply what they make simple."""
+    """Derivatives of a sum with denominators, before clearing them makes its parts products."""
     if not fractional(form):
         return []
     hard = any(item.op in ("log", "erfc") for mono in form for item, _ in mono[1])
-    rules = _DERIVING if hard and not limited else _DERIVING[:3]
+    rules = _DERIVING if hard and not limited else _DERIVING[:2]
     found = (move for move in _calculus(sequent, form) if move.rule in rules)
     found = (move for move in found if move.factor is None)
     return [move for _, move in _ranked(sequent, found)[:2]]
@@ -368,9 +371,6 @@ def _calculus(sequent: Sequent, form: Poly) -> Iterator[Move]:
                     }
                     for scale in scales:
                         yield Move("derive", parameters, scale)
-        if weak and not about.upper:
-            for scale in scales:
-                yield Move("from_infinity", {"name": name}, scale)
         yield from _limits(sequent, name, about, scales)
         yield from _secants(sequent, name, about)
         if weak:
@@ -588,7 +588,7 @@ def _bernoulli(sequent: Sequent, form: Poly, inner: Any) -> Iterator[Move]:
     """Tangents of a power w^a: of each log in the exponent, and of logs with opposite factors."""
     inside = dict(inner)
     logs = [(item, coefficient(inside, item)) for item in atoms(inside) if item.op == "log"]
-    groups = [((item,), exponent) for item, exponent in logs]
+    groups: list[tuple[tuple[Term, ...], Poly]] = [((item,), power) for item, power in logs]
     for (first, up), (second, down) in permutations(logs, 2):
         if up == scaled(down, -1):
             groups.insert(0, ((first, second), up))

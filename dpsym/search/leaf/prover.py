@@ -39,7 +39,7 @@ _ROUNDS = (
 )
 _DEPTH = 100
 _FEW_BOXES, _SOME_BOXES, _MANY_BOXES = 12, 75, 300
-_LAST_MATTERS = frozenset({"derive", "from_infinity", "approach", "secant", "clear", "subtract", "multiply"})
+_LAST_MATTERS = frozenset({"derive", "approach", "secant", "clear", "subtract", "multiply"})
 
 
 class Search:
