@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from statistics import NormalDist
 
 import pytest
 from flint import fmpq
@@ -20,6 +21,7 @@ NAMESPACE = {
     "log": math.log,
     "sqrt": math.sqrt,
     "erfc": math.erfc,
+    "Phi": NormalDist().cdf,
     "Abs": abs,
     "Max": max,
     "Min": min,

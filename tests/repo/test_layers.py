@@ -24,6 +24,7 @@ EVIDENCE = {  # what people read of goals, proofs and witnesses; loads no SymPy 
     "certificates",
     "explaining",
     "goals",
+    "latex",
     "printing",
     "refutations",
     "results",
