@@ -44,8 +44,14 @@ def explain(root: Lemma | Theorem, latex: bool = False) -> str:
     >>> from sympy import exp, symbols
     >>> x = symbols("x", real=True)
     >>> proved = dp.check_inequality(exp(x), 1 + x * exp(x)).theorem.proved
-    >>> print(explain(proved))
+    >>> print(explain(proved))  # doctest: +NORMALIZE_WHITESPACE
+    Claim. For all real x: 1 + x*exp(x) >= exp(x).
+    Proof.
+    1. To show, in normal form: 1 + exp(x)*x >= exp(x). By the textbook inequality
+    exp(u) >= 1 + u at u = -x: 1 - exp(x) + exp(x)*x = (exp(-x) - (1 - x))*exp(x), which is
+    nonnegative.
     >>> print(explain(proved, latex=True).splitlines()[0])
+    \\noindent \\textbf{Claim.} For all real $x$: $1 + x e^{x} \\ge e^{x}$.
     """
     results = earlier_results(root)
     names = {id(item): f"Lemma {number}" for number, item in enumerate(results[:-1], 1)}
@@ -204,8 +210,8 @@ class _Explanation:
             if isinstance(premise, Sequent) and premise.goal.term.vars and rule not in _QUIET:
                 heading, more = self.heading(rule, here, premise)
                 fact = self.notation.show_fact(premise.goal)
-                plain = not heading or heading == "side condition"
-                parts.append(heading if more else fact if plain else f"{heading}: {fact}")
+                plain = heading in ("", "side condition")
+                parts.append(fact if plain else heading if more else f"{heading}: {fact}")
         return [f"Evident: {'; '.join(dict.fromkeys(parts))}."] if parts else []
 
     def heading(self, rule: str, here: Here, premise: Goal) -> tuple[str, frozenset[Fact]]:
