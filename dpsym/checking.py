@@ -34,8 +34,9 @@ __all__ = ["DEFAULT_BUDGET", "check", "check_inequality", "prove"]
 
 DEFAULT_BUDGET = 60.0
 _MOST = 86_400.0
-_SIGN_SECONDS, _ROW_SECONDS, _DOMAIN_SECONDS = 1.0, 5.0, 5.0
+_SIGN_SECONDS, _ROW_SECONDS, _DOMAIN_SECONDS, _UNDEFINED_SECONDS = 1.0, 5.0, 5.0, 1.0
 _FIRST_PROOF, _REFUTATION = 0.35, 0.35  # shares of the budget
+_DOMAIN, _UNDEFINED = 0.3, 0.1
 
 
 def check(
@@ -159,11 +160,12 @@ def _inequality(
     started: float,
     limit: float,
 ) -> Verdict:
-    empty = _emptiness(scope, sequent.hypotheses, text)
+    empty = _emptiness(scope, sequent.hypotheses, text, limit)
     if empty is not None:
         return empty
     for premise in top_obligations(sequent.hypotheses, sequent.goal):
-        found = leaf.refute(premise, min(1.0, limit), integers) if premise.vars else None
+        most = min(_UNDEFINED_SECONDS, _UNDEFINED * (limit - _since(started)))
+        found = leaf.refute(premise, most, integers) if premise.vars else None
         if found is not None and _everywhere(premise, sequent, found):
             raise InputError(
                 "lhs, rhs",
@@ -171,7 +173,7 @@ def _inequality(
                 text,
                 got=f"undefined at {_values(found)}",
             )
-    answer = leaf.decide(sequent, limit, integers, hints)
+    answer = leaf.decide(sequent, limit - _since(started), integers, hints)
     seconds = _since(started)
     if isinstance(answer, Lemma):
         return Proved(text, Result(answer), seconds=seconds)
@@ -219,7 +221,7 @@ class _Check:
 
     def _verdict(self) -> Verdict:
         statement = self.goal.statement
-        empty = _emptiness(self.goal.scope, statement.facts, self.text)
+        empty = _emptiness(self.goal.scope, statement.facts, self.text, self.limit)
         if empty is not None:
             return empty
         open_rows = self.rows()
@@ -297,13 +299,14 @@ def _dropped(scope: Scope) -> str:
     return f"a witness was found, but it may not respect what the kernel cannot express: {names}"
 
 
-def _emptiness(scope: Scope, facts: Facts, text: str) -> Vacuous | None:
+def _emptiness(scope: Scope, facts: Facts, text: str, limit: float) -> Vacuous | None:
     """The verdict if no values satisfy the conditions."""
     if scope.vacuous:
         return Vacuous(text, reason="a condition of where is false")
     if points(scope.variables, facts, count=1):
         return None
-    answer = leaf.prove(Sequent(facts, Fact(tm.MINUS_ONE, ">=")), _DOMAIN_SECONDS)
+    seconds = min(_DOMAIN_SECONDS, _DOMAIN * limit)
+    answer = leaf.prove(Sequent(facts, Fact(tm.MINUS_ONE, ">=")), seconds)
     if isinstance(answer, Lemma):
         return Vacuous(text, reason="the conditions contradict each other")
     return None
