@@ -153,7 +153,7 @@ class _Goal:
 
 
 def _clear_name(name: str) -> str:
-    plain = name.isidentifier() and name.isascii() and name not in _SPECIAL
+    plain = name.rstrip("'").isidentifier() and name.isascii() and name not in _SPECIAL
     return name if plain or name in (RATIO, PREFIX) else ascii(name)
 
 

@@ -12,7 +12,18 @@ from flint import fmpq
 from dpsym.kernel.statements import Fact
 from dpsym.kernel.terms import MINUS_ONE, ONE, ZERO, Term, add, exp, mul, num, power, sqrt
 
-__all__ = ["ATOM", "POWER", "PRODUCT", "SUM", "TEXT", "Notation", "Written", "show", "show_fact"]
+__all__ = [
+    "ATOM",
+    "POWER",
+    "PRODUCT",
+    "SUM",
+    "TEXT",
+    "Notation",
+    "Written",
+    "show",
+    "show_fact",
+    "sides",
+]
 
 SUM, PRODUCT, POWER, ATOM = range(4)
 Written = tuple[str, int]  # a text, and how tightly its last operation binds
