@@ -13,7 +13,7 @@ from dpsym.errors import InputError, ProofError, TooLargeError
 from dpsym.goals import goal_text
 from dpsym.hints import read_hints
 from dpsym.kernel import terms as tm
-from dpsym.kernel.proofs import Lemma, top_obligations
+from dpsym.kernel.proofs import Lemma
 from dpsym.kernel.refusal import Refusal, TooLarge
 from dpsym.kernel.sequents import Facts, Sequent, context
 from dpsym.kernel.statements import INTEGER, Fact
@@ -25,6 +25,7 @@ from dpsym.search import leaf
 from dpsym.search.leaf.hinted import Hint
 from dpsym.search.privacy.prover import Stuck, prove_statement
 from dpsym.search.samples import points
+from dpsym.undefined import refuse_undefined, shown_values
 from dpsym.verdicts import Proved, Refuted, Unknown, Vacuous, Verdict
 
 if TYPE_CHECKING:
@@ -34,9 +35,8 @@ __all__ = ["DEFAULT_BUDGET", "check", "check_inequality", "prove"]
 
 DEFAULT_BUDGET = 60.0
 _MOST = 86_400.0
-_SIGN_SECONDS, _ROW_SECONDS, _DOMAIN_SECONDS, _UNDEFINED_SECONDS = 1.0, 5.0, 5.0, 1.0
-_FIRST_PROOF, _REFUTATION = 0.35, 0.35  # shares of the budget
-_DOMAIN, _UNDEFINED = 0.3, 0.1
+_SIGN_SECONDS, _ROW_SECONDS, _DOMAIN_SECONDS = 1.0, 5.0, 5.0
+_FIRST_PROOF, _REFUTATION, _DOMAIN = 0.35, 0.35, 0.3  # shares of the budget
 
 
 def check(
@@ -163,16 +163,8 @@ def _inequality(
     empty = _emptiness(scope, sequent.hypotheses, text, limit)
     if empty is not None:
         return empty
-    for premise in top_obligations(sequent.hypotheses, sequent.goal):
-        most = min(_UNDEFINED_SECONDS, _UNDEFINED * (limit - _since(started)))
-        found = leaf.refute(premise, most, integers) if premise.vars else None
-        if found is not None and _everywhere(premise, sequent, found):
-            raise InputError(
-                "lhs, rhs",
-                f"sides defined on the whole domain ({premise.goal!r} fails)",
-                text,
-                got=f"undefined at {_values(found)}",
-            )
+    if not scope.dropped:
+        refuse_undefined(sequent, integers, leaf.Budget(limit - _since(started)))
     answer = leaf.decide(sequent, limit - _since(started), integers, hints)
     seconds = _since(started)
     if isinstance(answer, Lemma):
@@ -182,11 +174,6 @@ def _inequality(
             return Unknown(text, (), _dropped(scope), seconds=seconds)
         return Refuted(text, PointWitness(sequent, answer.values), seconds=seconds)
     return Unknown(text, open_goals(answer.left, scope), answer.reason, seconds=seconds)
-
-
-def _everywhere(premise: Sequent, sequent: Sequent, values: Mapping[str, fmpq]) -> bool:
-    """Whether the obligation is one of the whole domain, not of a branch or of a hypothesis."""
-    return premise.hypotheses == sequent.hypotheses and set(values) >= set(sequent.vars)
 
 
 class PointWitness:
@@ -202,7 +189,7 @@ class PointWitness:
 
         names = {name: tm.num(value) for name, value in self.values.items()}
         low, high = enclose(tm.substitute(self._sequent.goal.term, names), {}, 128, True)
-        at = f"at {_values(self.values)}: " if self.values else ""
+        at = f"at {shown_values(self.values)}: " if self.values else ""
         return f"{at}rhs - lhs lies in [{low.str(8, radius=False)}, {high.str(8, radius=False)}]"
 
 
@@ -271,7 +258,7 @@ class _Check:
                     "matrix",
                     "rows of probabilities that sum to 1",
                     repr(fact),
-                    got=f"one for which {fact!r} fails at {_values(answer.values)}",
+                    got=f"one for which {fact!r} fails at {shown_values(answer.values)}",
                 )
             if not isinstance(answer, Lemma):
                 left.append(repr(fact))
@@ -331,10 +318,6 @@ def _seconds(budget: object) -> float:
     if not number or not 0 < budget <= _MOST:  # type: ignore[operator]
         raise InputError("budget", f"seconds, above 0 and at most {_MOST:.0f}", budget)
     return float(budget)  # type: ignore[arg-type]
-
-
-def _values(values: Mapping[str, object]) -> str:
-    return ", ".join(f"{name} = {value}" for name, value in values.items())
 
 
 def _since(started: float) -> float:
