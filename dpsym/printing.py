@@ -7,6 +7,8 @@ written Phi(x), the distribution function of the standard normal law, and nothin
 
 from __future__ import annotations
 
+from collections import Counter
+
 from flint import fmpq
 
 from dpsym.kernel.statements import Fact
@@ -113,7 +115,11 @@ class Notation:
             value, rest = fmpq(args[0].value), args[1:]
         above: list[Written] = []
         below: list[Written] = []
-        for arg in (part for item in rest for part in _factors(item)):
+        factors = [part for item in rest for part in _factors(item)]
+        for arg, count in Counter(factors).items():
+            if count > 1:
+                above.append((self.power(arg, str(count)), POWER))
+                continue
             if arg.op == "pow" and arg.args[0] is ONE:
                 continue
             if arg.op == "pow" and _exponent(arg) < 0:

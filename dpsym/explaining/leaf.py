@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any
 
 from dpsym.explaining.here import Headings, Here, Mark, Sentence, earlier, names, says
+from dpsym.explaining.textbook import in_letters
 from dpsym.kernel import terms as tm
-from dpsym.kernel.lemmas import LEMMAS, instance
-from dpsym.kernel.refusal import Refusal
+from dpsym.kernel.lemmas import instance
 from dpsym.kernel.rules_logic import branches
 from dpsym.kernel.sequents import context
 from dpsym.kernel.statements import Fact
@@ -87,21 +86,12 @@ def _factor(here: Here) -> str:
 
 def _textbook(here: Here, lemma: tuple[str, tuple[Any, ...]]) -> str:
     """The inequality in letters, and what stands for them."""
-    name, args = lemma
-    letters = list(inspect.signature(LEMMAS[name].build).parameters)
-    terms = {letter: arg for letter, arg in zip(letters, args, strict=False) if _is_term(arg)}
-    general = [var(x) if x in terms else arg for x, arg in zip(letters, args, strict=False)]
-    try:
-        _, fact = instance(name, tuple(general))
-    except Refusal:  # not one of letters
-        _, fact = instance(name, args)
-        terms = {}
+    found = in_letters(*lemma)
+    if found is None:
+        return here.notation.show_fact(instance(*lemma)[1])
+    _, fact, terms = found
     at = ", ".join(here.equal(letter, term) for letter, term in terms.items())
     return here.notation.show_fact(fact) + (f" at {at}" if at else "")
-
-
-def _is_term(arg: object) -> bool:
-    return isinstance(arg, Term)
 
 
 def _subtract(here: Here) -> str:

@@ -15,6 +15,7 @@ from dpsym.explaining.abbreviating import Abbreviated, abbreviations
 from dpsym.explaining.here import Here
 from dpsym.explaining.leaf import HEADINGS, LAST_MATTERS
 from dpsym.goals import goal_text, guarantee_text
+from dpsym.kernel.canon import to_term
 from dpsym.kernel.proofs import Lemma, Proof, step, top_obligations
 from dpsym.kernel.refusal import Refusal
 from dpsym.kernel.rules import Goal
@@ -207,11 +208,16 @@ class _Explanation:
         """A sentence on the premises that are evident, unless there is nothing to say."""
         parts = []
         for premise in told:
-            if isinstance(premise, Sequent) and premise.goal.term.vars and rule not in _QUIET:
-                heading, more = self.heading(rule, here, premise)
-                fact = self.notation.show_fact(premise.goal)
-                plain = heading in ("", "side condition")
-                parts.append(fact if plain else heading if more else f"{heading}: {fact}")
+            if not isinstance(premise, Sequent) or rule in _QUIET:
+                continue
+            heading, more = self.heading(rule, here, premise)
+            fact = _without_denominators(premise)
+            if heading in ("", "side condition"):
+                parts += [self.notation.show_fact(fact)] * bool(fact.term.vars)
+            elif more:
+                parts.append(heading)
+            elif fact.term.vars:
+                parts.append(f"{heading}: {self.notation.show_fact(fact)}")
         return [f"Evident: {'; '.join(dict.fromkeys(parts))}."] if parts else []
 
     def heading(self, rule: str, here: Here, premise: Goal) -> tuple[str, frozenset[Fact]]:
@@ -231,6 +237,12 @@ class _Explanation:
 
 def _hypotheses(goal: Goal) -> tuple[Fact, ...]:
     return goal.hypotheses if isinstance(goal, Sequent) else goal.facts
+
+
+def _without_denominators(premise: Sequent) -> Fact:
+    """The goal, which is evident, in the form in which it is."""
+    canon = context(premise.hypotheses).canon
+    return Fact(to_term(canon.together(canon(premise.goal.term))[0]), premise.goal.rel)
 
 
 def _marked(premise: Sequent, mark: Fact | Term, before: tuple[Fact, ...]) -> bool:
