@@ -10,6 +10,7 @@ import contextlib
 import io
 import re
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -53,9 +54,11 @@ def refilled(page: str, name: str) -> str:
 
 
 def main(paths: list[str]) -> int:
-    for path in map(Path, paths):
+    for path in [Path(item).resolve() for item in paths]:
         page = path.read_text(encoding="utf-8")
-        path.write_text(refilled(page, path.name), encoding="utf-8")
+        with tempfile.TemporaryDirectory() as folder, contextlib.chdir(folder):
+            page = refilled(page, path.name)  # examples may write files
+        path.write_text(page, encoding="utf-8")
     return 0
 
 

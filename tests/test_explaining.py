@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from sympy import symbols
+from sympy import erfc, exp, sqrt, symbols
 
 import dpsym as dp
 from dpsym.explaining.abbreviating import Abbreviated
@@ -158,16 +158,25 @@ def test_definedness_is_part_of_the_proof(latex: bool) -> None:
     assert "so that everything is defined" in verdict.explain(latex)
 
 
-def test_letters_and_the_normal_distribution_are_explained() -> None:
-    case = inequalities()["gauss_classical"]
-    lhs, rhs, where = case.read()
-    verdict = dp.check_inequality(lhs - 1, rhs, where=where)  # an easy variant
+def test_letters_stand_for_long_parts() -> None:
+    part = tm.exp(x * y + 3 * x + tm.log(1 + y) * y)
+    about = goal(part + part / (1 + part) + x, *POSITIVE, Fact(y, ">"))
+    split = Proof("split", {"item": x - y}, (Proof("boxes", BOX), Proof("evident")))
+    lines = Result(prove_lemma(about, split)).explain().splitlines()
+    assert lines[2:4] == [
+        "Here A = exp(x*y + 3*x)*(1 + y)**y.",
+        "1. To show: A + A/(1 + A) + x >= 0. Take the cases x >= y and y > x. Evident: case y > x.",
+    ]
+
+
+def test_the_normal_distribution_is_explained() -> None:
+    z = symbols("z", real=True)
+    verdict = dp.check_inequality(erfc(-z / sqrt(2)) / 2, 1 + exp(z))
     assert isinstance(verdict, dp.Proved)
-    _, _, letters, *_ = verdict.explain().splitlines()
-    assert letters == (
-        "Here A = sqrt(2*log(5/(4*delta))), and Phi(x) = erfc(-x/sqrt(2))/2 is the distribution "
-        "function of the standard normal law."
+    assert verdict.explain().splitlines()[2] == (
+        "Here Phi(x) = erfc(-x/sqrt(2))/2 is the distribution function of the standard normal law."
     )
+    assert r"Here $\Phi(x) = \operatorname{erfc}(-x/\sqrt{2})/2$ is" in verdict.explain(latex=True)
 
 
 # --- every proof: numbers and LaTeX -------------------------------------------------------------

@@ -12,7 +12,8 @@ from dpsym.printing import Notation
 
 __all__ = ["Abbreviated", "abbreviations"]
 
-_SMALLEST, _MOST, _LARGEST = 8, 3, 2000
+_SMALLEST, _LEAST_GAIN, _MOST = 10, 20, 4
+_LARGEST, _MOST_TERMS = 2000, 100
 
 
 class Abbreviated:
@@ -40,33 +41,37 @@ class Abbreviated:
         return node
 
 
-def abbreviations(node: Term, used: frozenset[str]) -> list[tuple[Term, Term]]:
-    """Parts of the term that occur several times, and a letter for each, in the order of use.
+def abbreviations(terms: Iterable[Term]) -> list[tuple[Term, Term]]:
+    """Long parts that occur often in the terms, and a letter for each, in the order of use.
 
-    >>> from dpsym.kernel.terms import exp, log, num
+    >>> from dpsym.kernel.terms import exp, log
     >>> x, y = var("x"), var("y")
-    >>> part = exp(1 + 2 * x + log(y))
-    >>> abbreviations(part + 1 / (2 + part), frozenset({"x", "y"}))
-    [(exp(1 + 2*x + log(y)), A)]
+    >>> part = exp(1 + 2 * x * y + 3 * log(y))
+    >>> abbreviations([part + 1 / (2 + part), part * x, log(part)])
+    [(exp(1 + 2*x*y + 3*log(y)), A)]
     """
-    out: list[tuple[Term, Term]] = []
+    left = [node for node in dict.fromkeys(terms) if node.size <= _LARGEST][:_MOST_TERMS]
+    used = frozenset[str]().union(*(node.vars for node in left))
     free = [letter for letter in ascii_uppercase if letter not in used]
-    while len(out) < _MOST and node.size <= _LARGEST:
-        counts = Counter(_occurrences(node))
+    out: list[tuple[Term, Term]] = []
+    while len(out) < _MOST:
+        counts = Counter(part for node in left for part in _occurrences(node))
         gains = {part: (count - 1) * (part.size - 1) for part, count in counts.items()}
         best = max(counts, key=lambda part: (gains[part], part.key), default=None)
-        if best is None or counts[best] < 2:
+        if best is None or gains[best] < _LEAST_GAIN:
             break
-        out.append((best, var(free[len(out)])))
-        node = replace(node, *out[-1])
+        letter = var(free[len(out)])
+        out.append((best, letter))
+        left = [replace(node, best, letter) for node in left]
     return out
 
 
 def _occurrences(node: Term) -> Iterable[Term]:
     """Every part that is long enough, as often as it occurs."""
-    stack = [node]
+    stack = list(node.args)
     while stack:
         part = stack.pop()
         if part.size >= _SMALLEST:
-            yield part
+            if part.op != "mul":  # which occurs with other factors, too
+                yield part
             stack += part.args

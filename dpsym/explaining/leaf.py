@@ -14,7 +14,7 @@ from dpsym.kernel.sequents import context
 from dpsym.kernel.statements import Fact
 from dpsym.kernel.terms import Term, derivative, substitute, var
 
-__all__ = ["HEADINGS", "LAST_MATTERS", "REASONS"]
+__all__ = ["HEADINGS", "LAST_MATTERS", "NONE_MATTERS", "REASONS"]
 
 _LONGEST = 200  # characters of an identity that is written out
 
@@ -257,3 +257,5 @@ HEADINGS: dict[str, Headings] = {
 }
 LAST_MATTERS = frozenset({"multiply", "clear", "subtract", "monotone", "change", *HEADINGS})
 """Rules whose last premise is what is left to show; the others make sure that they apply."""
+NONE_MATTERS = frozenset({"positivstellensatz"})
+"""Rules all of whose premises make sure that they apply."""

@@ -13,7 +13,7 @@ from dpsym.certificates import earlier_results
 from dpsym.explaining import leaf, privacy
 from dpsym.explaining.abbreviating import Abbreviated, abbreviations
 from dpsym.explaining.here import Here
-from dpsym.explaining.leaf import HEADINGS, LAST_MATTERS
+from dpsym.explaining.leaf import HEADINGS, LAST_MATTERS, NONE_MATTERS
 from dpsym.goals import goal_text, guarantee_text
 from dpsym.kernel.canon import to_term
 from dpsym.kernel.proofs import Lemma, Proof, step, top_obligations
@@ -102,7 +102,7 @@ class _Explanation:
         self.goal: Goal = item.sequent if isinstance(item, Lemma) else item.statement
         self.letters: list[tuple[Term, Term]] = []
         if isinstance(self.goal, Sequent):
-            self.letters = abbreviations(self.goal.goal.term, self.goal.vars)
+            self.letters = abbreviations(_goals(self.goal, item.proof))
         self.notation = Abbreviated(notation, self.letters)
 
     def lines(self) -> list[Line]:
@@ -137,7 +137,7 @@ class _Explanation:
         if any(self.plain.phi in text for _, text in lines):
             law = "the distribution function of the standard normal law"
             parts.append(f"{self.plain.normal_law} is {law}")
-        return [("", f"Here {', and '.join(parts)}.")] if parts else []
+        return [("", f"Here {'; '.join(parts)}.")] if parts else []
 
     def first(self, premise: Sequent, proof: Proof, known: frozenset[Fact], why: str = "") -> _Step:
         """A fact that is shown on the way."""
@@ -227,12 +227,24 @@ class _Explanation:
         for mark, text in HEADINGS[rule](here) if rule in HEADINGS else ():
             if _marked(premise, mark, here.goal.hypotheses):
                 return text, frozenset([mark] if isinstance(mark, Fact) else [])
-        if rule in LAST_MATTERS and premise is not here.premises[-1]:
+        last = rule in LAST_MATTERS and premise is here.premises[-1]
+        if rule in NONE_MATTERS or (rule in LAST_MATTERS and not last):
             return "side condition", frozenset()
         return "", frozenset(premise.hypotheses if rule == "change" else [])
 
     def name(self, item: object) -> str:
         return self.names.get(id(item), "a lemma")
+
+
+def _goals(goal: Sequent, proof: Proof) -> Iterator[Term]:
+    """The terms of the goals that a proof tells."""
+    todo: list[tuple[Goal, Proof]] = [(goal, proof)]
+    while todo:
+        goal_, proof = todo.pop()
+        premises = step(goal_, proof.rule, proof.parameters)
+        if isinstance(goal_, Sequent) and proof.rule not in (_CLOSED, "tidy"):
+            yield goal_.goal.term
+        todo += reversed(list(zip(premises, proof.premises, strict=True)))
 
 
 def _hypotheses(goal: Goal) -> tuple[Fact, ...]:
