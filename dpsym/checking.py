@@ -13,7 +13,7 @@ from dpsym.errors import InputError, ProofError, TooLargeError
 from dpsym.goals import goal_text
 from dpsym.hints import read_hints
 from dpsym.kernel import terms as tm
-from dpsym.kernel.proofs import Lemma, top_obligations
+from dpsym.kernel.proofs import Lemma
 from dpsym.kernel.refusal import Refusal, TooLarge
 from dpsym.kernel.sequents import Facts, Sequent, context
 from dpsym.kernel.statements import INTEGER, Fact
@@ -25,6 +25,7 @@ from dpsym.search import leaf
 from dpsym.search.leaf.hinted import Hint
 from dpsym.search.privacy.prover import Stuck, prove_statement
 from dpsym.search.samples import points
+from dpsym.undefined import refuse_undefined, shown_values
 from dpsym.verdicts import Proved, Refuted, Unknown, Vacuous, Verdict
 
 if TYPE_CHECKING:
@@ -35,7 +36,7 @@ __all__ = ["DEFAULT_BUDGET", "check", "check_inequality", "prove"]
 DEFAULT_BUDGET = 60.0
 _MOST = 86_400.0
 _SIGN_SECONDS, _ROW_SECONDS, _DOMAIN_SECONDS = 1.0, 5.0, 5.0
-_FIRST_PROOF, _REFUTATION = 0.35, 0.35  # shares of the budget
+_FIRST_PROOF, _REFUTATION, _DOMAIN = 0.35, 0.35, 0.3  # shares of the budget
 
 
 def check(
@@ -159,19 +160,12 @@ def _inequality(
     started: float,
     limit: float,
 ) -> Verdict:
-    empty = _emptiness(scope, sequent.hypotheses, text)
+    empty = _emptiness(scope, sequent.hypotheses, text, limit)
     if empty is not None:
         return empty
-    for premise in top_obligations(sequent.hypotheses, sequent.goal):
-        found = leaf.refute(premise, min(1.0, limit), integers) if premise.vars else None
-        if found is not None and _everywhere(premise, sequent, found):
-            raise InputError(
-                "lhs, rhs",
-                f"sides defined on the whole domain ({premise.goal!r} fails)",
-                text,
-                got=f"undefined at {_values(found)}",
-            )
-    answer = leaf.decide(sequent, limit, integers, hints)
+    if not scope.dropped:
+        refuse_undefined(sequent, integers, leaf.Budget(limit - _since(started)))
+    answer = leaf.decide(sequent, limit - _since(started), integers, hints)
     seconds = _since(started)
     if isinstance(answer, Lemma):
         return Proved(text, Result(answer), seconds=seconds)
@@ -180,11 +174,6 @@ def _inequality(
             return Unknown(text, (), _dropped(scope), seconds=seconds)
         return Refuted(text, PointWitness(sequent, answer.values), seconds=seconds)
     return Unknown(text, open_goals(answer.left, scope), answer.reason, seconds=seconds)
-
-
-def _everywhere(premise: Sequent, sequent: Sequent, values: Mapping[str, fmpq]) -> bool:
-    """Whether the obligation is one of the whole domain, not of a branch or of a hypothesis."""
-    return premise.hypotheses == sequent.hypotheses and set(values) >= set(sequent.vars)
 
 
 class PointWitness:
@@ -200,7 +189,7 @@ class PointWitness:
 
         names = {name: tm.num(value) for name, value in self.values.items()}
         low, high = enclose(tm.substitute(self._sequent.goal.term, names), {}, 128, True)
-        at = f"at {_values(self.values)}: " if self.values else ""
+        at = f"at {shown_values(self.values)}: " if self.values else ""
         return f"{at}rhs - lhs lies in [{low.str(8, radius=False)}, {high.str(8, radius=False)}]"
 
 
@@ -219,7 +208,7 @@ class _Check:
 
     def _verdict(self) -> Verdict:
         statement = self.goal.statement
-        empty = _emptiness(self.goal.scope, statement.facts, self.text)
+        empty = _emptiness(self.goal.scope, statement.facts, self.text, self.limit)
         if empty is not None:
             return empty
         open_rows = self.rows()
@@ -269,7 +258,7 @@ class _Check:
                     "matrix",
                     "rows of probabilities that sum to 1",
                     repr(fact),
-                    got=f"one for which {fact!r} fails at {_values(answer.values)}",
+                    got=f"one for which {fact!r} fails at {shown_values(answer.values)}",
                 )
             if not isinstance(answer, Lemma):
                 left.append(repr(fact))
@@ -297,13 +286,14 @@ def _dropped(scope: Scope) -> str:
     return f"a witness was found, but it may not respect what the kernel cannot express: {names}"
 
 
-def _emptiness(scope: Scope, facts: Facts, text: str) -> Vacuous | None:
+def _emptiness(scope: Scope, facts: Facts, text: str, limit: float) -> Vacuous | None:
     """The verdict if no values satisfy the conditions."""
     if scope.vacuous:
         return Vacuous(text, reason="a condition of where is false")
     if points(scope.variables, facts, count=1):
         return None
-    answer = leaf.prove(Sequent(facts, Fact(tm.MINUS_ONE, ">=")), _DOMAIN_SECONDS)
+    seconds = min(_DOMAIN_SECONDS, _DOMAIN * limit)
+    answer = leaf.prove(Sequent(facts, Fact(tm.MINUS_ONE, ">=")), seconds)
     if isinstance(answer, Lemma):
         return Vacuous(text, reason="the conditions contradict each other")
     return None
@@ -328,10 +318,6 @@ def _seconds(budget: object) -> float:
     if not number or not 0 < budget <= _MOST:  # type: ignore[operator]
         raise InputError("budget", f"seconds, above 0 and at most {_MOST:.0f}", budget)
     return float(budget)  # type: ignore[arg-type]
-
-
-def _values(values: Mapping[str, object]) -> str:
-    return ", ".join(f"{name} = {value}" for name, value in values.items())
 
 
 def _since(started: float) -> float:

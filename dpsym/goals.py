@@ -7,8 +7,6 @@ for something else (``"0"``, a line break) is shown in quotes.
 
 from __future__ import annotations
 
-from collections.abc import Callable
-
 from dpsym.kernel.sequents import Sequent
 from dpsym.kernel.statements import (
     PREFIX,
@@ -25,15 +23,15 @@ from dpsym.kernel.statements import (
     Statement,
 )
 from dpsym.kernel.terms import ONE, Term, substitute, subterms, var
-from dpsym.printing import show, show_fact
+from dpsym.printing import TEXT, Notation
 
 _DEEPEST, _LARGEST = 30, 2000  # what is shown in one piece
 _SPECIAL = frozenset(
-    {"pi", "exp", "log", "sqrt", "erfc", "Abs", "Max", "Min", "Ite", "and", "for", "with"}
+    {"pi", "exp", "log", "sqrt", "erfc", "Phi", "Abs", "Max", "Min", "Ite", "and", "for", "with"}
 )
 
 
-def goal_text(goal: Statement | Sequent) -> str:
+def goal_text(goal: Statement | Sequent, notation: Notation = TEXT) -> str:
     """What the statement, or the inequality, says, in a few lines.
 
     >>> from dpsym.kernel.terms import var
@@ -49,105 +47,126 @@ def goal_text(goal: Statement | Sequent) -> str:
     has PureDP(e + f)
     for all real e, f with e >= 0, f >= 0
     """
-    if isinstance(goal, Sequent):
-        return _inequality(goal)
-    statement = goal
-    stages = [_stage(stage) for stage in statement.stages]
-    lines = []
-    if len(stages) == 1:
-        lines.append(stages[0])
-    elif stages:
-        lines.append("the adaptive composition of")
-        lines += [
-            f"  {number}. {stage}".replace("\n", "\n   ") for number, stage in enumerate(stages, 1)
-        ]
-    lines.append("has " + " and ".join(guarantee_text(claim) for claim in statement.claims))
-    if statement.variables or statement.facts:
-        lines.append(f"for all {_domain(statement.variables, statement.facts)}")
-    return "\n".join(lines)
+    writer = _Goal(notation)
+    return writer.inequality(goal) if isinstance(goal, Sequent) else writer.statement(goal)
 
 
-def _inequality(sequent: Sequent) -> str:
-    names = tuple((name, REAL) for name in sorted(sequent.vars))
-    domain = _domain(names, sequent.hypotheses)
-    return _fact(sequent.goal) + (f"\nfor all {domain}" if domain else "")
+def guarantee_text(guarantee: Guarantee, notation: Notation = TEXT) -> str:
+    """What the guarantee says, in one line."""
+    return _Goal(notation).guarantee(guarantee)
 
 
-def _stage(stage: Stage) -> str:
-    if isinstance(stage, (Assumed, Processed)):
-        having = " and ".join(guarantee_text(item) for item in stage.guarantees)
-        some = f"any mechanism with {having}" if having else "any mechanism"
-        return f"a post-processing of {some}" if isinstance(stage, Processed) else some
-    return _mechanism(stage)
+class _Goal:
+    """Goals in one notation."""
+
+    def __init__(self, notation: Notation) -> None:
+        self.notation = notation
+
+    def statement(self, statement: Statement) -> str:
+        stages = [self.stage(stage) for stage in statement.stages]
+        lines = []
+        if len(stages) == 1:
+            lines.append(stages[0])
+        elif stages:
+            lines.append("the adaptive composition of")
+            lines += [
+                f"  {number}. {stage}".replace("\n", "\n   ")
+                for number, stage in enumerate(stages, 1)
+            ]
+        lines.append("has " + " and ".join(map(self.guarantee, statement.claims)))
+        if statement.variables or statement.facts:
+            lines.append(f"for all {self.domain(statement.variables, statement.facts)}")
+        return "\n".join(lines)
+
+    def inequality(self, sequent: Sequent) -> str:
+        names = tuple((name, REAL) for name in sorted(sequent.vars))
+        domain = self.domain(names, sequent.hypotheses)
+        return self.fact(sequent.goal) + (f"\nfor all {domain}" if domain else "")
+
+    def stage(self, stage: Stage) -> str:
+        if isinstance(stage, (Assumed, Processed)):
+            having = " and ".join(map(self.guarantee, stage.guarantees))
+            some = f"any mechanism with {having}" if having else "any mechanism"
+            return f"a post-processing of {some}" if isinstance(stage, Processed) else some
+        return self.mechanism(stage)
+
+    def mechanism(self, mechanism: Mechanism) -> str:
+        lines = ["the mechanism with the neighbouring pairs"]
+        for pair in mechanism.pairs:
+            lines.append(f"  {self.pair_head(pair)}")
+            lines += [f"    {self.region(region)}" for region in pair.regions]
+        return "\n".join(lines)
+
+    def pair_head(self, pair: Pair) -> str:
+        label = f"({self.notation.words(repr(pair.label))}) " if pair.label else ""
+        limited = bool(pair.variables or pair.facts)
+        scope = f"for all {self.domain(pair.variables, pair.facts)}" if limited else ""
+        return f"{label}{scope or 'one pair'}:"
+
+    def region(self, region: Region) -> str:
+        sizes = f"{self.equal('p', region.p)}, {self.equal('q', region.q)}"
+        if region.output is None:
+            plain = region.weight in (None, ONE)
+            times = "" if plain else f"{self.term(region.weight or ONE)} times "
+            return f"{times}an atom with {sizes}"
+        inside = f" where {self.facts(region.facts)}" if region.facts else ""
+        times = "" if region.weight is None else f", times {self.term(region.weight)}"
+        return f"densities {sizes}{times} of {self.name(region.output)}{inside}"
+
+    def guarantee(self, guarantee: Guarantee) -> str:
+        pieces: list[tuple[str, Term]] = []
+        args = [arg if arg is None else _clear(arg, pieces) for arg in guarantee.args]
+        shown = self.with_pieces(self.notation.show_call(guarantee.name, args), pieces)
+        way = "one way, (Q, P)" if guarantee.reverse else "one way, (P, Q)"
+        return shown + ("" if guarantee.two_way else f" {way}")
+
+    def domain(self, variables: tuple[tuple[str, str], ...], facts: tuple[Fact, ...]) -> str:
+        kinds: dict[str, list[str]] = {}
+        for name, kind in variables:
+            kinds.setdefault(kind, []).append(self.name(name))
+        names = " and ".join(f"{kind} {', '.join(names)}" for kind, names in kinds.items())
+        return " with ".join(part for part in (names, self.facts(facts)) if part)
+
+    def facts(self, facts: tuple[Fact, ...]) -> str:
+        return ", ".join(map(self.fact, facts))
+
+    def name(self, name: str) -> str:
+        return self.notation.show(var(_clear_name(name)))
+
+    def fact(self, fact: Fact) -> str:
+        pieces: list[tuple[str, Term]] = []
+        term = _clear(fact.term, pieces)
+        return self.with_pieces(self.notation.show_fact(Fact(term, fact.rel)), pieces)
+
+    def term(self, node: Term) -> str:
+        pieces: list[tuple[str, Term]] = []
+        return self.with_pieces(self.notation.show(_clear(node, pieces)), pieces)
+
+    def equal(self, name: str, node: Term) -> str:
+        pieces: list[tuple[str, Term]] = []
+        shown = self.notation.show_equal(var(name), _clear(node, pieces))
+        return self.with_pieces(shown, pieces)
+
+    def with_pieces(self, shown: str, pieces: list[tuple[str, Term]]) -> str:
+        equations = [self.notation.show_equal(var(name), piece) for name, piece in pieces]
+        return f"{shown} [where {'; '.join(equations)}]" if equations else shown
 
 
-def _mechanism(mechanism: Mechanism) -> str:
-    lines = ["the mechanism with the neighbouring pairs"]
-    for pair in mechanism.pairs:
-        lines.append(f"  {_pair_head(pair)}")
-        lines += [f"    {_region(region)}" for region in pair.regions]
-    return "\n".join(lines)
-
-
-def _pair_head(pair: Pair) -> str:
-    label = f"({pair.label!r}) " if pair.label else ""
-    scope = f"for all {_domain(pair.variables, pair.facts)}" if pair.variables or pair.facts else ""
-    return f"{label}{scope or 'one pair'}:"
-
-
-def _region(region: Region) -> str:
-    sizes = f"p = {_term(region.p)}, q = {_term(region.q)}"
-    if region.output is None:
-        times = "" if region.weight in (None, ONE) else f"{_term(region.weight or ONE)} times "
-        return f"{times}an atom with {sizes}"
-    inside = f" where {_facts(region.facts)}" if region.facts else ""
-    times = "" if region.weight is None else f", times {_term(region.weight)}"
-    return f"densities {sizes}{times} of {_name(region.output)}{inside}"
-
-
-def guarantee_text(guarantee: Guarantee) -> str:
-    shown = ", ".join("+oo" if arg is None else _term(arg) for arg in guarantee.args)
-    way = "one way, (Q, P)" if guarantee.reverse else "one way, (P, Q)"
-    return f"{guarantee.name}({shown})" + ("" if guarantee.two_way else f" {way}")
-
-
-def _domain(variables: tuple[tuple[str, str], ...], facts: tuple[Fact, ...]) -> str:
-    kinds: dict[str, list[str]] = {}
-    for name, kind in variables:
-        kinds.setdefault(kind, []).append(_name(name))
-    names = " and ".join(f"{kind} {', '.join(names)}" for kind, names in kinds.items())
-    return " with ".join(part for part in (names, _facts(facts)) if part)
-
-
-def _facts(facts: tuple[Fact, ...]) -> str:
-    return ", ".join(map(_fact, facts))
-
-
-def _fact(fact: Fact) -> str:
-    return _with_pieces(fact.term, lambda term: show_fact(Fact(term, fact.rel)))
-
-
-def _name(name: str) -> str:
-    plain = name.isidentifier() and name.isascii() and name not in _SPECIAL
+def _clear_name(name: str) -> str:
+    plain = name.rstrip("'").isidentifier() and name.isascii() and name not in _SPECIAL
     return name if plain or name in (RATIO, PREFIX) else ascii(name)
 
 
-def _term(node: Term) -> str:
-    return _with_pieces(node, show)
+def _clear(node: Term, pieces: list[tuple[str, Term]]) -> Term:
+    """The term without unclear names and, if it is deep or huge, its inner parts as ``pieces``."""
+    names = {name: var(_clear_name(name)) for name in node.vars if _clear_name(name) != name}
+    return _in_pieces(substitute(node, names), pieces)
 
 
-def _with_pieces(node: Term, showing: Callable[[Term], str]) -> str:
-    unclear = {name: var(_name(name)) for name in node.vars if _name(name) != name}
-    shown, pieces = _in_pieces(substitute(node, unclear))
-    where = "; ".join(f"{name} = {show(piece)}" for name, piece in pieces)
-    return f"{showing(shown)} [where {where}]" if where else showing(shown)
-
-
-def _in_pieces(node: Term) -> tuple[Term, list[tuple[str, Term]]]:
+def _in_pieces(node: Term, pieces: list[tuple[str, Term]]) -> Term:
     """The term with its inner parts replaced by names, and these parts, each shallow and small."""
-    pieces: list[tuple[str, Term]] = []
     if node.depth <= _DEEPEST and node.size <= _LARGEST:
-        return node, pieces
+        return node
     done: dict[Term, Term] = {}
     for part in subterms(node):
         built = Term(part.op, tuple(done[arg] for arg in part.args), part.value)
@@ -155,4 +174,4 @@ def _in_pieces(node: Term) -> tuple[Term, list[tuple[str, Term]]]:
             pieces.append((f"${len(pieces) + 1}", built))
             built = var(pieces[-1][0])
         done[part] = built
-    return done[node], pieces
+    return done[node]

@@ -9,6 +9,7 @@ from typing import Any
 from dpsym.goals import goal_text
 from dpsym.kernel.sequents import Sequent
 from dpsym.kernel.statements import Fact
+from dpsym.printing import sides
 from dpsym.scope import Scope
 
 __all__ = ["OpenGoal", "open_goals"]
@@ -46,8 +47,9 @@ class OpenGoal:
 
         names = sorted(self.sequent.vars)
         symbols = {n: self.scope.symbols.get(n) or sp.Symbol(n, real=True) for n in names}
-        relation = {">=": sp.Ge, ">": sp.Gt, "!=": sp.Ne}[fact.rel]
-        return relation(to_sympy(fact.term, symbols), 0, evaluate=False)
+        left, rel, right = sides(fact)
+        relation = {">=": sp.Ge, ">": sp.Gt, "<=": sp.Le, "<": sp.Lt, "!=": sp.Ne}[rel]
+        return relation(to_sympy(left, symbols), to_sympy(right, symbols), evaluate=False)
 
     def __repr__(self) -> str:
         return goal_text(self.sequent).replace("\n", " ")

@@ -55,11 +55,11 @@ class Result:
             )
         )
 
-    def explain(self) -> str:
+    def explain(self, latex: bool = False) -> str:
         """The proof as numbered steps: what is to be shown, and which rule shows it."""
         from dpsym.explaining import explain
 
-        return explain(self.proved)
+        return explain(self.proved, latex)
 
     def certificate(self) -> str:
         """The whole proof as JSON text, for ``dpsym verify``."""

@@ -118,6 +118,7 @@ def nodes_of(expr: sp.Basic, argument: str) -> list[sp.Basic]:
     Raises: TooLargeError; UnsupportedError and InputError for a node outside the language.
     """
     order: list[sp.Basic] = []
+    outside: dict[str, None] = {}
     depth: dict[int, int] = {}
     stack: list[tuple[sp.Basic, bool]] = [(expr, False)]
     while stack:
@@ -132,9 +133,14 @@ def nodes_of(expr: sp.Basic, argument: str) -> list[sp.Basic]:
             depth[id(node)] = 0
             if len(depth) > MAX_NODES:
                 raise TooLargeError(f"{argument}: more than {MAX_NODES} nodes")
-            _admit(node, argument)
+            name = _admit(node, argument)
+            if name is not None:
+                outside[name] = None
+                continue
             stack.append((node, True))
             stack.extend((arg, False) for arg in reversed(node.args))
+    if outside:
+        raise UnsupportedError(argument, outside, SUPPORTED)
     return order
 
 
@@ -144,8 +150,8 @@ def symbols_of(expr: sp.Basic, argument: str) -> list[sp.Symbol]:
     return list(seen)
 
 
-def _admit(node: object, argument: str) -> None:
-    """Refuse a node that the language does not have."""
+def _admit(node: object, argument: str) -> str | None:
+    """The name of a function that the language does not have; other things are refused at once."""
     if is_random(node):
         raise InputError(argument, "a parameter, not a random symbol", node)
     if any(node is bad for bad in _INFINITE):
@@ -161,8 +167,8 @@ def _admit(node: object, argument: str) -> None:
             raise TooLargeError(f"{argument}: a number of more than {MAX_BITS} bits")
     elif type(node) not in _STRUCTURE and type(node) not in _OPERATIONS:
         kind = type(node)
-        name = str(kind) if isinstance(kind, UndefinedFunction) else kind.__name__
-        raise UnsupportedError(argument, [name], SUPPORTED)
+        return str(kind) if isinstance(kind, UndefinedFunction) else kind.__name__
+    return None
 
 
 # --- to the kernel ------------------------------------------------------------------------------

@@ -33,7 +33,7 @@ class TheoremLike(Protocol):
     def certificate(self) -> str:
         """The whole proof as JSON, for ``dpsym verify``."""
 
-    def explain(self) -> str:
+    def explain(self, latex: bool = False) -> str:
         """The proof as numbered steps."""
 
     def rules(self) -> Mapping[str, int]:
@@ -113,9 +113,12 @@ class Proved(Verdict):
         """The proof as JSON text, which ``dpsym verify`` re-checks."""
         return self.theorem.certificate()
 
-    def explain(self) -> str:
-        """The proof as numbered steps that a mathematician can follow."""
-        return self.theorem.explain()
+    def explain(self, latex: bool = False) -> str:
+        """The proof as numbered steps that a mathematician can follow.
+
+        With ``latex``, as paragraphs for a LaTeX document that loads amsmath.
+        """
+        return self.theorem.explain(latex)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the certificate to a file.

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from statistics import NormalDist
 
 import pytest
 from flint import fmpq
@@ -10,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from dpsym.kernel import terms as tm
-from dpsym.printing import show
+from dpsym.kernel.statements import Fact
+from dpsym.printing import show, show_fact
 from dpsym.search.samples import number
 
 AT = {"x": 0.7, "y": 1.9, "z": 3.1}
@@ -20,6 +22,7 @@ NAMESPACE = {
     "log": math.log,
     "sqrt": math.sqrt,
     "erfc": math.erfc,
+    "Phi": NormalDist().cdf,
     "Abs": abs,
     "Max": max,
     "Min": min,
@@ -65,3 +68,27 @@ def test_examples():
     assert show(tm.num(fmpq(1, 2)) * x) == "x/2"
     assert show(1 / (x * y)) == "1/(x*y)"
     assert show(tm.power(tm.num(fmpq(1, 2)), 3)) == "(1/2)**3"
+
+
+def test_the_normal_distribution_function():
+    x, root = tm.var("x"), tm.sqrt(tm.num(2))
+    half = tm.num(fmpq(1, 2))
+    assert show(half * tm.erfc(-x / root)) == "Phi(x)"
+    assert show(half * tm.erfc(half * root * (x - 1))) == "Phi(-(x - 1))"
+    assert show(-3 * half * x * tm.erfc(x / root)) == "-3*x*Phi(-x)"
+    assert show(tm.erfc(x / root)) == "erfc(x/sqrt(2))"  # which is 2*Phi(-x)
+    assert show(half * tm.erfc(x)) == "erfc(x)/2"
+
+
+def test_real_powers():
+    a, x = tm.var("a"), tm.var("x")
+    assert show(tm.exp(a - a * tm.log(x))) == "exp(a)*x**(-a)"
+    assert show(x * x * tm.exp(a * tm.log(x) * fmpq(1, 2))) == "x**2*x**(a/2)"
+    assert show(tm.exp(2 * tm.log(x))) == "exp(2*log(x))"  # x**2 would be defined at 0
+
+
+def test_facts():
+    x, y = tm.var("x"), tm.var("y")
+    assert show_fact(Fact(-(x - y), ">")) == "y > x"
+    assert show_fact(Fact(x - y - 1, ">=")) == "x >= y + 1"
+    assert show_fact(Fact(-2 * (x - y), ">=")) == "2*(x - y) <= 0"

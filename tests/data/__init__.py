@@ -42,9 +42,9 @@ class Case:
         return read_expression(self.lhs, symbols), read_expression(self.rhs, symbols), where
 
 
-def inequalities() -> dict[str, Case]:
+def inequalities(file: str = "inequalities.json") -> dict[str, Case]:
     """All cases by their names, in the order of the file."""
-    text = Path(__file__).with_name("inequalities.json").read_text(encoding="utf-8")
+    text = Path(__file__).with_name(file).read_text(encoding="utf-8")
     cases = [
         Case(**{**entry, "where": tuple(entry["where"])}) for entry in json.loads(text)["cases"]
     ]

@@ -15,7 +15,7 @@ from dpsym.kernel.statements import Fact
 from dpsym.search.leaf import hinted, quick
 from dpsym.search.leaf.budget import Budget, OutOfBudget, budget
 from dpsym.search.leaf.hinted import Hint
-from dpsym.search.leaf.memory import Memory, shape
+from dpsym.search.leaf.memory import Failure, Memory, shape
 from dpsym.search.leaf.steps import premises
 
 if TYPE_CHECKING:
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _QUICK, _FIRST_LOOK, _LAST_LOOK = 0.3, 0.05, 2.0
 _HINTED = 0.6  # share of the time for following hints
+_FRONTIER = 0.15  # for choosing what to show of what is left open
 
 MEMORY = Memory()
 
@@ -161,17 +162,20 @@ def _checked(sequent: Sequent, proof: Proof, shown: list[Proof | None]) -> Lemma
 def _thoroughly(sequent: Sequent, given: Budget) -> Lemma | Open:
     key, names = shape(sequent)
     seconds = given.left()
-    if MEMORY.tried(key, seconds):
-        return Open("no proof was found before, within as long a time", (sequent,))
+    before = MEMORY.tried(key, seconds)
+    if before is not None:
+        left = before.left if before.names == names else (sequent,)
+        return Open("no proof was found before, within as long a time", left)
     found = _search(sequent, given)
     if isinstance(found, Lemma):
         MEMORY.keep(key, found, names)
     else:
-        MEMORY.failed(key, seconds)
+        MEMORY.failed(key, Failure(seconds, names, found.left))
     return found
 
 
 def _search(sequent: Sequent, given: Budget) -> Lemma | Open:
+    from dpsym.search.leaf.frontier import frontier
     from dpsym.search.leaf.prover import Search  # loads numpy
 
     search = Search(given)
@@ -181,24 +185,27 @@ def _search(sequent: Sequent, given: Budget) -> Lemma | Open:
         for premise in needed:
             shown[premise] = search.run(premise)
             if shown[premise] is None:
-                return Open(f"not shown to be defined: {premise}", (premise,))
+                left = frontier(premise, search.stuck, search.proved, _FRONTIER)
+                return Open("not shown to be defined everywhere", (*left, sequent))
         facts = [fact.goal for fact in needed if fact.hypotheses == sequent.hypotheses]
         proof = _with_facts(search, sequent, facts, shown)
     except Refusal as refusal:
         return Open(str(refusal), (sequent,))
-    if proof is None:
-        left = search.frontier(sequent)
-        return Open("no proof was found" if given.left() > 0 else "out of budget", left)
+    if not isinstance(proof, Proof):
+        reason = "no proof was found" if given.left() > 0 else "out of budget"
+        left = frontier(proof, search.stuck, search.proved, _FRONTIER)
+        return Open(reason, (sequent,) if left == (proof,) else left)
     found = _checked(sequent, proof, list(shown.values()))
     return found if found is not None else Open("the kernel refused the proof", (sequent,))
 
 
 def _with_facts(
     search: Search, sequent: Sequent, facts: list[Fact], known: dict[Sequent, Proof | None]
-) -> Proof | None:
-    """A proof that first states that the goal is defined, where that is not evident."""
+) -> Proof | Sequent:
+    """A proof that first states that the goal is defined, where that is not evident; or the goal
+    that stayed open."""
     if not facts:
-        return search.run(sequent)
+        return search.run(sequent) or sequent
     fact, *rest = facts
     parameters = {"fact": fact}
     left = premises(sequent, "have", parameters)
@@ -208,7 +215,7 @@ def _with_facts(
     for premise in left[:-1]:
         found = known.get(premise) or search.run(premise)
         if found is None:
-            return None
+            return sequent
         proofs.append(found)
     last = _with_facts(search, left[-1], rest, known)
-    return last and Proof("have", parameters, (*proofs, last))
+    return Proof("have", parameters, (*proofs, last)) if isinstance(last, Proof) else last

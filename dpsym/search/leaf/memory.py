@@ -80,12 +80,21 @@ def hash_text(text: str) -> str:
     return blake2b(text.encode(), digest_size=16).hexdigest()
 
 
+@dataclass(frozen=True)
+class Failure:
+    """A search of so many seconds for a sequent with these names, and what it left open."""
+
+    seconds: float
+    names: tuple[str, ...]
+    left: tuple[Sequent, ...]
+
+
 @dataclass
 class Memory:
     """Lemmas by shape, with the names that their variables had; and shapes that stayed open."""
 
     lemmas: dict[Sequent, tuple[Lemma, tuple[str, ...]]] = field(default_factory=dict)
-    open: dict[Sequent, float] = field(default_factory=dict)
+    open: dict[Sequent, Failure] = field(default_factory=dict)
 
     def find(self, key: Sequent) -> tuple[Lemma, tuple[str, ...]] | None:
         return self.lemmas.get(key)
@@ -97,14 +106,17 @@ class Memory:
         if sum(1 for _ in nodes(lemma.proof)) > _SMALL:
             self.lemmas[key] = lemma, names
 
-    def tried(self, key: Sequent, seconds: float) -> bool:
-        """Whether a search with at least so many seconds has failed."""
-        return self.open.get(key, -1.0) >= seconds
+    def tried(self, key: Sequent, seconds: float) -> Failure | None:
+        """The search with at least so many seconds that has failed, if there was one."""
+        found = self.open.get(key)
+        return found if found is not None and found.seconds >= seconds else None
 
-    def failed(self, key: Sequent, seconds: float) -> None:
+    def failed(self, key: Sequent, failure: Failure) -> None:
         if len(self.open) >= _MOST:
             self.open.clear()
-        self.open[key] = max(seconds, self.open.get(key, 0.0))
+        known = self.open.get(key)
+        if known is None or known.seconds <= failure.seconds:
+            self.open[key] = failure
 
     def clear(self) -> None:
         """Forget everything."""

@@ -39,6 +39,7 @@ _ROUNDS = (
 )
 _DEPTH = 100
 _FEW_BOXES, _SOME_BOXES, _MANY_BOXES = 12, 75, 300
+_MOST_STEPS = 12  # remembered of one sequent, for what is left open
 _LAST_MATTERS = frozenset({"derive", "approach", "secant", "clear", "subtract", "multiply"})
 
 
@@ -50,7 +51,7 @@ class Search:
         self.proved: dict[Sequent, Proof] = {}
         self.failed: dict[Sequent, float] = {}
         self.tried: dict[tuple[Sequent, str], None] = {}
-        self.stuck: dict[Sequent, tuple[Sequent, ...]] = {}
+        self.stuck: dict[Sequent, dict[tuple[Sequent, ...], None]] = {}
         self.active: set[Sequent] = set()
         self.limits: set[Facts] = set()  # where limits are shown: another limit shows nothing there
         self.prepare, self.width = True, _ALL
@@ -109,6 +110,8 @@ class Search:
                 return None
             inner = Move(move.rule, move.parameters)
             found = self.by(between[0], inner, fuel, depth + 1)
+            if found is None:
+                self.note(sequent, between)
             return found and Proof("multiply", {"factor": move.factor}, (found,))
         left = premises(sequent, move.rule, move.parameters)
         if left is None or not all(plausible(premise) for premise in left):
@@ -128,30 +131,11 @@ class Search:
         return Proof(move.rule, move.parameters, tuple(proofs))
 
     def note(self, sequent: Sequent, left: list[Sequent]) -> None:
-        """Remember what a step left open, if no other step left less."""
+        """Remember what a step left open."""
         still = tuple(p for p in left if not evident(p.hypotheses, p.goal.term, p.goal.rel))
-        before = self.stuck.get(sequent)
-        if before is None or len(still) < len(before):
-            self.stuck[sequent] = still
-
-    def frontier(self, sequent: Sequent) -> tuple[Sequent, ...]:
-        """A small set of sequents that the search reached and whose proofs would complete one."""
-        out: dict[Sequent, None] = {}
-        seen: set[Sequent] = set()
-
-        def walk(item: Sequent, depth: int) -> None:
-            if item in seen or item in self.proved:
-                return
-            seen.add(item)
-            left = self.stuck.get(item, ())
-            if depth and 0 < len(left) <= 2 and seen.isdisjoint(left):
-                for inner in left:
-                    walk(inner, depth - 1)
-            else:
-                out[item] = None
-
-        walk(sequent, 20)
-        return tuple(out)
+        known = self.stuck.setdefault(sequent, {})
+        if len(known) < _MOST_STEPS:
+            known[still] = None
 
     def closing(self, sequent: Sequent, rule: str, parameters: Any) -> Proof | None:
         """A proof by one step whose premises are evident at once."""
