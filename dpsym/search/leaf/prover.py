@@ -192,6 +192,9 @@ class Search:
                     return found
         tidied = context(sequent.hypotheses).tidy(goal)
         if tidied != goal:
+            found = self.as_given(sequent, fuel)
+            if found is not None:
+                return found
             return self.by(sequent, Move("tidy", {}), fuel, depth)
         if goal.term.kinked or any(fact.term.kinked for fact in sequent.hypotheses):
             return self.kinked(sequent, fuel, depth)
@@ -234,6 +237,14 @@ class Search:
         if not plausible(sequent):
             return None
         return self.closing(sequent, "positivstellensatz", linear.prove(sequent, 2))
+
+    def as_given(self, sequent: Sequent, fuel: float) -> Proof | None:
+        """Boxes before denominators are cleared, which only widens enclosures."""
+        if fuel < 1 or not 1 <= len(sequent.goal.term.vars) <= 2 or sequent.goal.term.kinked:
+            return None
+        if not least_ratio(sequent) > 1e-7 or not self.once(sequent, "as given"):
+            return None
+        return self.closing(sequent, "boxes", boxes.prove(sequent, _SOME_BOXES))
 
     def kinked(self, sequent: Sequent, fuel: float, depth: int) -> Proof | None:
         if self.once(sequent, "quick"):
