@@ -32,7 +32,7 @@ Key = TypeVar("Key")
 NOTHING: frozenset[Any] = frozenset()
 UNIT: Monomial = (NOTHING, NOTHING)
 _ONE = fmpq(1)
-_CACHE = 200_000
+_CACHE, _CANONS = 200_000, 3000
 
 
 def constant(value: fmpq | int) -> Poly:
@@ -166,13 +166,17 @@ def _reduces(item: Term, count: int) -> bool:
 
 
 class Canon:
-    """Canonical forms relative to terms known to be positive, and others known nonnegative."""
+    """Canonical forms relative to terms known to be positive, or nonnegative."""
 
-    def __init__(self, positive: Iterable[Term] = (), nonnegative: Iterable[Term] = ()) -> None:
-        self.positive = frozenset(positive)
-        self.nonnegative = frozenset(nonnegative)
+    def __init__(self, known: frozenset[tuple[Term, bool]] = NOTHING) -> None:
+        self.known = known  # terms that are positive (True) or nonnegative (False)
         self._memo: dict[Term, Poly] = {}
-        self._signs: dict[tuple[Term, bool], bool] = {}
+        self._signs = dict.fromkeys([*known, *((item, False) for item, _ in known)], True)
+
+    def knowing(self, item: Term, strict: bool) -> Canon:
+        """Forms that also know the term to be positive (``strict``) or nonnegative."""
+        stated = (item, True) in self.known
+        return self if stated else _canon(self.known | {(item, strict)})
 
     # -- arithmetic of forms
 
@@ -252,7 +256,7 @@ class Canon:
         """``c, m, r`` as by the function, with -c and -r if -r is known to be positive."""
         value, mono, rest = content(poly)
         turned = scaled(rest, -1)
-        known = len(rest) > 1 and to_term(turned) in self.positive
+        known = len(rest) > 1 and (to_term(turned), True) in self.known
         return (-value, mono, turned) if known else (value, mono, rest)
 
     # -- signs that are evident from the form: positive if ``strict``, else nonnegative
@@ -263,8 +267,7 @@ class Canon:
     def item_sign(self, item: Term, strict: bool) -> bool:
         """Whether a canonical term evidently has the sign, wherever it is defined."""
         if (item, strict) not in self._signs:
-            known = item in self.positive or (not strict and item in self.nonnegative)
-            self._signs[item, strict] = known or self._sign(item.op, item.args, item, strict)
+            self._signs[item, strict] = self._sign(item.op, item.args, item, strict)
         return self._signs[item, strict]
 
     def _sign(self, op: str, args: tuple[Term, ...], item: Term, strict: bool) -> bool:
@@ -410,3 +413,7 @@ def _sqrt_number(value: fmpq) -> Poly:
         out *= fmpq(prime) ** (k // 2) * (root if square and k % 2 else 1)
         roots[tm.sqrt(tm.num(prime))] = 0 if square else k % 2
     return scaled(product(roots), out)
+
+
+NO_SIGNS = Canon()
+_canon = lru_cache(maxsize=_CANONS)(Canon)  # forms with the same signs are remembered together

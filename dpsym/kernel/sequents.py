@@ -16,8 +16,8 @@ from flint import fmpq
 
 from dpsym.kernel import canon as cn
 from dpsym.kernel import terms as tm
-from dpsym.kernel.balls import EVERYTHING, Enclosure, Undefined, enclose
-from dpsym.kernel.canon import Canon, Poly
+from dpsym.kernel.balls import EVERYTHING, Enclosure, Evaluator, Undefined, precision
+from dpsym.kernel.canon import NO_SIGNS, Canon, Poly
 from dpsym.kernel.refusal import TooLarge
 from dpsym.kernel.statements import Fact
 from dpsym.kernel.terms import Term
@@ -45,86 +45,36 @@ class Sequent:
         return self.goal.term.vars.union(*(fact.term.vars for fact in self.hypotheses))
 
 
-@dataclass(slots=True)
-class Bounds:
-    """Rational bounds of a variable that its hypotheses state; ``None`` where there is none."""
-
-    lower: fmpq | None = None
-    lower_open: bool = False
-    upper: fmpq | None = None
-    upper_open: bool = False
-
-    def raise_lower(self, end: fmpq, is_open: bool) -> None:
-        if self.lower is None or (end, is_open) > (self.lower, self.lower_open):
-            self.lower, self.lower_open = end, is_open
-
-    def reduce_upper(self, end: fmpq, is_open: bool) -> None:
-        if self.upper is None or (-end, is_open) > (-self.upper, self.upper_open):
-            self.upper, self.upper_open = end, is_open
-
-
 class Context:
     """The hypotheses of a sequent with the canonical forms, signs and bounds that they give."""
 
     def __init__(self, hypotheses: Facts) -> None:
-        self.hypotheses, self.canon = hypotheses, Canon()
-        self.bounds: dict[str, Bounds] = {}
+        self.hypotheses, self.canon = hypotheses, _stated(hypotheses)
         self.box: dict[str, Enclosure] = {}
-        for fact in hypotheses:
-            if fact.rel != "!=":
-                self._learn_sign(self.canon(fact.term), fact.rel == ">")
-        orders = [(form, rel == ">") for form, rel in self._forms() if rel != "!="]
-        for form, strict in orders:
-            self._learn_bound(form, strict)
+        # x, k, e, strict for each hypothesis k * (x - e) >= 0, or > 0
+        self.bounds = [
+            (name, *split, fact.rel == ">")
+            for fact in hypotheses
+            for name in sorted(fact.term.vars if fact.rel != "!=" else ())
+            if (split := affine_form(self.canon(fact.term), name)) is not None
+        ]
+        with precision(_BOUND_BITS):
+            for name, slope, end, _ in self.bounds:
+                limit = cn.to_term(end)
+                if not limit.vars:
+                    self._enclose(name, slope, limit)
         for name, (low, _) in self.box.items():
-            limits = self.bounds.get(name, Bounds())
-            if low > 0 or limits.lower == 0:
-                self._know(tm.var(name), bool(low > 0) or limits.lower_open)
-        for form, strict in orders * 3:  # a bound may have an evident sign through another one
-            for name in sorted(cn.to_term(form).vars):
-                split = affine_form(form, name)
-                if split is not None and split[0] > 0 and self.canon.all_signs(split[1], False):
-                    self._know(tm.var(name), strict or self.canon.all_signs(split[1], True))
-        self.forms = self._forms()
+            if low > 0:
+                self.canon = self.canon.knowing(tm.var(name), True)
+        for name, slope, end, strict in self.bounds * 3:  # one may have a sign through another
+            if slope > 0 and self.canon.all_signs(end, False):
+                strict = strict or self.canon.all_signs(end, True)
+                self.canon = self.canon.knowing(tm.var(name), strict)
+        self.forms = [(self.canon(fact.term), fact.rel) for fact in hypotheses]
 
-    def _forms(self) -> list[tuple[Poly, str]]:
-        return [(self.canon(fact.term), fact.rel) for fact in self.hypotheses]
-
-    def _know(self, item: Term, strict: bool) -> None:
-        """The term is positive (``strict``) or nonnegative."""
-        known = [self.canon.nonnegative, self.canon.positive]
-        if item not in known[strict]:
-            known[strict] |= {item}
-            self.canon = Canon(positive=known[True], nonnegative=known[False])
-
-    def _learn_sign(self, form: Poly, strict: bool) -> None:
-        """From c * m * r > 0: the sign of r, or of an atom of m, if the rest has known signs."""
-        if not form:
-            return
-        value, (exponent, atoms), rest = cn.content(form)
-        if len(rest) > 1:
-            value, rest = abs(value), cn.scaled(rest, 1 if value > 0 else -1)
-        unknown = {(a, k) for a, k in atoms if k % 2 and not self.canon.is_positive(a)}
-        if rest != cn.constant(1):
-            unknown.add((cn.to_term(rest), 1))
-        if value > 0 and len(unknown) == 1:
-            ((item, count),) = unknown
-            others = (exponent, atoms - unknown)  # not zero if the product is not
-            if strict or (count == 1 and self.canon.mono_sign(others, True)):
-                self._know(item, strict)
-
-    def _learn_bound(self, form: Poly, strict: bool) -> None:
-        names = cn.to_term(form).vars
-        split = affine_form(form, *names) if len(names) == 1 else None
-        if split is None:
-            return
-        (name,), (slope, end) = names, split
-        limit = cn.to_term(end)
-        if limit.op == "num":
-            known = self.bounds.setdefault(name, Bounds())
-            (known.raise_lower if slope > 0 else known.reduce_upper)(limit.value, strict)
+    def _enclose(self, name: str, slope: fmpq, end: Term) -> None:
         try:
-            lo, hi = enclose(limit, {}, _BOUND_BITS, False)
+            lo, hi = Evaluator({}, False)(end)
         except Undefined:
             return
         low, high = self.box.get(name, EVERYTHING)
@@ -181,12 +131,36 @@ class Context:
 
 
 def affine_form(form: Poly, name: str) -> tuple[fmpq, Poly] | None:
+    """``k, e`` with form = k * (name - e), k a nonzero rational, e free of the variable."""
     (mono,) = cn.atom(tm.var(name))
     slope = form.get(mono)
-    others = form.keys() - {mono}
-    if not slope or any(name in cn.mono_term(other).vars for other in others):
+    if not slope or any(name in cn.mono_term(m).vars for m in form if m != mono):
         return None
-    return slope, {other: -form[other] / slope for other in others}
+    return slope, {other: -k / slope for other, k in form.items() if other != mono}
+
+
+@lru_cache(maxsize=_CONTEXTS)
+def _stated(hypotheses: Facts) -> Canon:
+    """Forms that know the signs that the hypotheses state, one after the other."""
+    if not hypotheses:
+        return NO_SIGNS
+    known, fact = _stated(hypotheses[:-1]), hypotheses[-1]
+    form = known(fact.term)
+    if fact.rel == "!=" or not form:
+        return known
+    # from c * m * r > 0: the sign of r, or of an atom of m, if the rest has known signs
+    value, (exponent, atoms), rest = cn.content(form)
+    if len(rest) > 1:
+        value, rest = abs(value), cn.scaled(rest, 1 if value > 0 else -1)
+    unknown = {(a, k) for a, k in atoms if k % 2 and not known.is_positive(a)}
+    if rest != cn.constant(1):
+        unknown.add((cn.to_term(rest), 1))
+    if value > 0 and len(unknown) == 1:
+        ((item, count),) = unknown
+        others = (exponent, atoms - unknown)  # not zero if the product is not
+        if fact.rel == ">" or (count == 1 and known.mono_sign(others, True)):
+            return known.knowing(item, fact.rel == ">")
+    return known
 
 
 @lru_cache(maxsize=_CONTEXTS)

@@ -22,7 +22,7 @@ ARITY |= {"sqrt": 1, "erfc": 1, "abs": 1, "max": 2, "min": 2, "ite": 3}
 KINKED = frozenset({"abs", "max", "min", "ite"})
 MAX_DEPTH, MAX_DIGITS, MAX_POWER = 150, 4000, 4000
 _SIZE_CAP = 10**9
-_READABLE = 24
+_READABLE = 160
 
 Number = Union[int, fmpq]
 Operand = Union["Term", int, fmpq]
@@ -40,7 +40,7 @@ class Term:
     kinked: bool  # contains abs, max, min or ite
     depth: int
     size: int
-    key: tuple[int, str, str]  # a total order that is the same in every process
+    key: tuple[int, str]  # a total order that is the same in every process
 
     _table: dict[tuple[object, ...], Term] = {}
 
@@ -89,7 +89,7 @@ class Term:
         return power(self, exponent) if isinstance(exponent, int) else real_power(self, exponent)
 
     def __repr__(self) -> str:
-        return text(self)
+        return self.key[1]
 
 
 _LARGEST = 10**MAX_DIGITS
@@ -101,30 +101,43 @@ _FITS: dict[str, Callable[[Any], bool]] = {
 
 
 def _check(op: str, args: tuple[Term, ...], value: object) -> None:
-    require(op in ARITY, "term", "the operation is one of the grammar's", op)
+    require(op in ARITY, "term", "an operation of the grammar", op)
     fits = len(args) == ARITY[op] or (ARITY[op] == -1 and len(args) > 0)
-    require(fits, "term", f"{op} has the right number of arguments", len(args))
+    require(fits, "term", "the right number of arguments", op, len(args))
     require(all(isinstance(arg, Term) for arg in args), "term", "arguments are terms", args)
     fits = _FITS[op](value) if op in _FITS else value is None
-    require(fits, "term", f"the value fits {op}", str(value)[:60])
+    require(fits, "term", "a value that fits", op, value)
     if any(arg.depth >= MAX_DEPTH for arg in args):
         raise TooLarge("term", f"terms nest at most {MAX_DEPTH} deep")
 
 
-def _made(node: Term, op: str, args: tuple[Term, ...], value: object) -> Term:
-    def put(**values: object) -> None:
-        for name, content in values.items():
-            object.__setattr__(node, name, content)
-
+def _made(node: Term, op: str, args: tuple[Term, ...], value: Any) -> Term:
     names = [value] if op == "var" else []
-    put(op=op, args=args, value=value, vars=frozenset(names).union(*(arg.vars for arg in args)))
-    put(kinked=op in KINKED or any(arg.kinked for arg in args))
-    put(depth=1 + max((arg.depth for arg in args), default=0))
-    put(size=min(_SIZE_CAP, 1 + sum(arg.size for arg in args)))
-    parts = "\0".join((op, str(value), *(arg.key[2] for arg in args)))
-    digest = blake2b(parts.encode(), digest_size=20).hexdigest()
-    put(key=(node.size, text(node) if node.size <= _READABLE else "", digest))
+    size = min(_SIZE_CAP, 1 + sum([arg.size for arg in args]))
+    known = {
+        "op": op,
+        "args": args,
+        "value": value,
+        "vars": frozenset(names).union(*[arg.vars for arg in args]),
+        "kinked": op in KINKED or any(arg.kinked for arg in args),
+        "depth": 1 + max([arg.depth for arg in args], default=0),
+        "size": size,
+        "key": (size, _text(op, args, value)),
+    }
+    for name, content in known.items():
+        object.__setattr__(node, name, content)
     return node
+
+
+def _text(op: str, args: tuple[Term, ...], value: Any) -> str:
+    """A reading, different for different terms; cut, with a digest, where it is long."""
+    if op in ("num", "var"):
+        return str(value) if op == "num" or value.isidentifier() else repr(value)
+    parts = [arg.key[1] for arg in args] + ([] if value is None else [str(value)])
+    shown = f"{op}({', '.join(parts)})"
+    if len(shown) <= _READABLE:
+        return shown
+    return f"{shown[:_READABLE]}...{blake2b(shown.encode(), digest_size=20).hexdigest()}"
 
 
 def num(value: Number) -> Term:
@@ -273,35 +286,6 @@ def derivative(node: Term, name: str) -> Term:
         return mul(_SLOPES[op](item, args[0]), walk(args[0]))
 
     return walk(node)
-
-
-def text(node: Term) -> str:
-    """A reading for people. Long terms are cut."""
-    return _text(node, 0, 12)
-
-
-_WRITTEN = {"abs": "Abs", "max": "Max", "min": "Min", "ite": "Ite"}
-
-
-def _text(node: Term, outer: int, room: int) -> str:
-    """``outer``: 0 nothing around it, 1 a sum, 2 a product, 3 a power."""
-    op = node.op
-    if op in ("num", "var", "pi"):
-        shown = str(node.value) if op != "pi" else op
-        return f"({shown})" if op == "num" and outer and ("/" in shown or "-" in shown) else shown
-    if not room:
-        return "..."
-    inside = {"add": 1, "mul": 2, "pow": 3}.get(op, 0)
-    args = [_text(arg, inside, room - 1) for arg in node.args]
-    if op == "add":
-        shown = " + ".join(args).replace(" + -", " - ")
-    elif op == "mul":
-        shown = "-" + "*".join(args[1:]) if node.args[0] is MINUS_ONE else "*".join(args)
-    elif op == "pow":
-        return f"{args[0]}**{node.value}" if node.value > 0 else f"{args[0]}**({node.value})"
-    else:
-        return f"{_WRITTEN.get(op, op)}({', '.join(args)})"
-    return f"({shown})" if outer >= inside else shown
 
 
 ZERO, ONE, MINUS_ONE = num(0), num(1), num(-1)
