@@ -10,22 +10,23 @@ point where all hold, so is the goal. ``obligations`` lists what is needed for t
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache, reduce
 
 from flint import fmpq
 
 from dpsym.kernel import canon as cn
 from dpsym.kernel import terms as tm
-from dpsym.kernel.balls import EVERYTHING, Enclosure, Evaluator, Undefined, precision
+from dpsym.kernel.balls import EVERYTHING, Enclosure, Undefined, enclose
 from dpsym.kernel.canon import NO_SIGNS, Canon, Poly
 from dpsym.kernel.refusal import TooLarge
 from dpsym.kernel.statements import Fact
 from dpsym.kernel.terms import Term
 
 Facts = tuple[Fact, ...]
+Bound = tuple[Term, fmpq, Poly, bool]
 MAX_HYPOTHESES = 200
 _BOUND_BITS = 96
-_CONTEXTS = 3000
+_CONTEXTS, _FACTS = 3000, 20_000
 _NEEDED = {"pow": "!=", "log": ">", "sqrt": ">="}  # of the argument; pow if the exponent is < 0
 
 
@@ -49,36 +50,29 @@ class Context:
     """The hypotheses of a sequent with the canonical forms, signs and bounds that they give."""
 
     def __init__(self, hypotheses: Facts) -> None:
-        self.hypotheses, self.canon = hypotheses, _stated(hypotheses)
-        self.box: dict[str, Enclosure] = {}
-        # x, k, e, strict for each hypothesis k * (x - e) >= 0, or > 0
-        self.bounds = [
-            (name, *split, fact.rel == ">")
-            for fact in hypotheses
-            for name in sorted(fact.term.vars if fact.rel != "!=" else ())
-            if (split := affine_form(self.canon(fact.term), name)) is not None
-        ]
-        with precision(_BOUND_BITS):
-            for name, slope, end, _ in self.bounds:
-                limit = cn.to_term(end)
-                if not limit.vars:
-                    self._enclose(name, slope, limit)
-        for name, (low, _) in self.box.items():
-            if low > 0:
-                self.canon = self.canon.knowing(tm.var(name), True)
-        for name, slope, end, strict in self.bounds * 3:  # one may have a sign through another
-            if slope > 0 and self.canon.all_signs(end, False):
-                strict = strict or self.canon.all_signs(end, True)
-                self.canon = self.canon.knowing(tm.var(name), strict)
+        self.hypotheses = hypotheses
+        self.canon = reduce(_learned, hypotheses, NO_SIGNS)
+        self.bounds = [bound for fact in hypotheses for bound in _bounds(self.canon, fact)]
+        for x, slope, end, strict in self.bounds * 3:  # one may have a sign through another
+            if slope > 0 and not self.canon.is_positive(x):
+                if self.canon.all_signs(end, False):
+                    self.canon = self.canon.knowing(x, strict or self.canon.all_signs(end, True))
+                elif self.box.get(x.value, EVERYTHING)[0] > 0:
+                    self.canon = self.canon.knowing(x, True)
         self.forms = [(self.canon(fact.term), fact.rel) for fact in hypotheses]
 
-    def _enclose(self, name: str, slope: fmpq, end: Term) -> None:
-        try:
-            lo, hi = Evaluator({}, False)(end)
-        except Undefined:
-            return
-        low, high = self.box.get(name, EVERYTHING)
-        self.box[name] = (max(low, lo), high) if slope > 0 else (low, min(high, hi))
+    @cached_property
+    def box(self) -> dict[str, Enclosure]:
+        """Enclosures of the variables with constant bounds."""
+        out: dict[str, Enclosure] = {}
+        for x, slope, end, _ in self.bounds:
+            try:
+                lo, hi = enclose(cn.to_term(end), {}, _BOUND_BITS, False)
+            except Undefined:
+                continue
+            low, high = out.get(x.value, EVERYTHING)
+            out[x.value] = (max(low, lo), high) if slope > 0 else (low, min(high, hi))
+        return {name: ends for name, ends in out.items() if ends != EVERYTHING}
 
     # -- what is evident
 
@@ -114,41 +108,38 @@ class Context:
             form = self.canon(fact.term)
         if not form:
             return Fact(tm.ZERO, fact.rel)
-        atoms = cn.content(form)[1][1]
-        positive = frozenset((item, k) for item, k in atoms if self.canon.is_positive(item))
+        common = cn.common_atoms(form)
+        positive = frozenset([(item, k) for item, k in common if self.canon.is_positive(item)])
         shared = frozenset.intersection(*(mono[0] for mono in form))
         factor = cn.mono_power((shared, positive), -1)
         return Fact(cn.to_term(self.canon.times(form, {factor: fmpq(1)})), fact.rel)
 
     def affine(self, item: Term, name: str) -> tuple[fmpq, Term] | None:
         """``k, e`` with item = k * (name - e), k a nonzero rational, e free of the variable."""
-        split = affine_form(self.canon(item), name)
+        split = affine_form(self.canon(item), tm.var(name))
         return None if split is None else (split[0], cn.to_term(split[1]))
 
     def same(self, first: Term, second: Term) -> bool:
         """Whether the terms are seen to be the same function, where both are defined."""
-        return self.canon.is_zero(self.canon(first - second))
+        return self.canon.is_zero(cn.plus(self.canon(first), self.canon(second), -1))
 
 
-def affine_form(form: Poly, name: str) -> tuple[fmpq, Poly] | None:
-    """``k, e`` with form = k * (name - e), k a nonzero rational, e free of the variable."""
-    (mono,) = cn.atom(tm.var(name))
-    slope = form.get(mono)
-    if not slope or any(name in cn.mono_term(m).vars for m in form if m != mono):
+def affine_form(form: Poly, x: Term) -> tuple[fmpq, Poly] | None:
+    """``k, e`` with form = k * (x - e), k a nonzero rational, e free of the variable x."""
+    mono = cn.mono_of(x)
+    slope, others = form.get(mono), [other for other in form if other != mono]
+    if slope is None or any(x.value in cn.mono_term(other).vars for other in others):
         return None
-    return slope, {other: -k / slope for other, k in form.items() if other != mono}
+    return slope, {other: -form[other] / slope for other in others}
 
 
-@lru_cache(maxsize=_CONTEXTS)
-def _stated(hypotheses: Facts) -> Canon:
-    """Forms that know the signs that the hypotheses state, one after the other."""
-    if not hypotheses:
-        return NO_SIGNS
-    known, fact = _stated(hypotheses[:-1]), hypotheses[-1]
+@lru_cache(maxsize=_FACTS)
+def _learned(known: Canon, fact: Fact) -> Canon:
+    """The forms that also know the sign that c * m * r > 0 states: that of r, or of an atom of m,
+    if the rest has known signs."""
     form = known(fact.term)
     if fact.rel == "!=" or not form:
         return known
-    # from c * m * r > 0: the sign of r, or of an atom of m, if the rest has known signs
     value, (exponent, atoms), rest = cn.content(form)
     if len(rest) > 1:
         value, rest = abs(value), cn.scaled(rest, 1 if value > 0 else -1)
@@ -163,6 +154,14 @@ def _stated(hypotheses: Facts) -> Canon:
     return known
 
 
+@lru_cache(maxsize=_FACTS)
+def _bounds(known: Canon, fact: Fact) -> list[Bound]:
+    """A fact k * (x - e) >= 0, or > 0, as x, k, e, strict, for each variable x."""
+    names = sorted(fact.term.vars) if fact.rel != "!=" else []
+    found = [(x, affine_form(known(fact.term), x)) for x in map(tm.var, names)]
+    return [(x, *split, fact.rel == ">") for x, split in found if split is not None]
+
+
 @lru_cache(maxsize=_CONTEXTS)
 def context(hypotheses: Facts) -> Context:
     """The context of these hypotheses, remembered."""
@@ -171,28 +170,18 @@ def context(hypotheses: Facts) -> Context:
     return Context(hypotheses)
 
 
-def definedness(item: Term) -> list[tuple[Facts, Fact]]:
+@lru_cache(maxsize=_FACTS)
+def definedness(item: Term) -> tuple[tuple[Facts, Fact], ...]:
     """What makes the term defined, inner sub-terms first; some facts only under their branch."""
-    out: dict[tuple[Facts, Fact], None] = {}
-    seen: set[tuple[Term, Facts]] = set()
-
-    def walk(node: Term, under: Facts) -> None:
-        if (node, under) in seen:
-            return
-        seen.add((node, under))
-        if node.op == "ite":
-            condition, then, otherwise = node.args
-            walk(condition, under)
-            walk(then, (*under, Fact(condition, ">=")))
-            walk(otherwise, (*under, Fact(-condition, ">")))
-            return
-        for arg in node.args:
-            walk(arg, under)
-        if node.op in _NEEDED and (node.op != "pow" or node.value < 0):
-            out[under, Fact(node.args[0], _NEEDED[node.op])] = None
-
-    walk(item, ())
-    return list(out)
+    out = [pair for arg in item.args for pair in definedness(arg)]
+    if item.op == "ite":
+        condition, then, otherwise = item.args
+        cases = (Fact(condition, ">="), then), (Fact(-condition, ">"), otherwise)
+        inside = [((case, *under), fact) for case, arg in cases for under, fact in definedness(arg)]
+        out = [*definedness(condition), *inside]
+    if item.op in _NEEDED and (item.op != "pow" or item.value < 0):
+        out.append(((), Fact(item.args[0], _NEEDED[item.op])))
+    return tuple(dict.fromkeys(out))
 
 
 def unless_evident(given: Facts, *facts: Fact) -> list[Sequent]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from hashlib import blake2b
-from math import prod
 from typing import Any, Union
 
 from flint import fmpq
@@ -31,26 +30,33 @@ Operand = Union["Term", int, fmpq]
 class Term:
     """One node. ``args`` are sub-terms; ``value`` is a rational, a name or a whole exponent."""
 
-    __slots__ = ("args", "depth", "key", "kinked", "op", "size", "value", "vars")
+    __slots__ = ("args", "depth", "key", "op", "value", "vars")
 
-    op: str
     args: tuple[Term, ...]
+    depth: int
+    key: tuple[int, str]  # the size, and a text; an order that is the same in every process
+    op: str
     value: Any  # see _FITS
     vars: frozenset[str]
-    kinked: bool  # contains abs, max, min or ite
-    depth: int
-    size: int
-    key: tuple[int, str]  # a total order that is the same in every process
 
     _table: dict[tuple[object, ...], Term] = {}
 
     def __new__(cls, op: str, args: tuple[Term, ...] = (), value: object = None) -> Term:
-        ident = (op, args, str(value) if op == "num" else value)
+        ident = (op, args, (int(value.p), int(value.q)) if isinstance(value, fmpq) else value)
         found = cls._table.get(ident)
         if found is None:
-            _check(op, args, value)
             found = cls._table[ident] = _made(object.__new__(cls), op, args, value)
         return found
+
+    @property
+    def size(self) -> int:
+        """How many nodes there are, as a tree."""
+        return self.key[0]
+
+    @property
+    def kinked(self) -> bool:
+        """Whether there is abs, max, min or ite in it."""
+        return any(part.op in KINKED for part in subterms(self))
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError("terms are immutable")
@@ -71,13 +77,13 @@ class Term:
         return mul(other, self)
 
     def __neg__(self) -> Term:
-        return mul(-1, self)
+        return mul(MINUS_ONE, self)
 
     def __sub__(self, other: Operand) -> Term:
-        return add(self, mul(-1, other))
+        return add(self, mul(MINUS_ONE, other))
 
     def __rsub__(self, other: Operand) -> Term:
-        return add(other, mul(-1, self))
+        return add(other, mul(MINUS_ONE, self))
 
     def __truediv__(self, other: Operand) -> Term:
         return mul(self, power(term(other), -1))
@@ -92,40 +98,30 @@ class Term:
         return self.key[1]
 
 
-_LARGEST = 10**MAX_DIGITS
+_MAX_BITS = (10**MAX_DIGITS).bit_length() - 1
 _FITS: dict[str, Callable[[Any], bool]] = {
-    "num": lambda value: isinstance(value, fmpq) and max(abs(value.p), value.q) < _LARGEST,
+    "num": lambda value: isinstance(value, fmpq) and value.height_bits() <= _MAX_BITS,
     "var": lambda value: isinstance(value, str) and 0 < len(value) <= 200 and value.isprintable(),
     "pow": lambda value: type(value) is int and abs(value) <= MAX_POWER,
 }
 
 
-def _check(op: str, args: tuple[Term, ...], value: object) -> None:
-    require(op in ARITY, "term", "an operation of the grammar", op)
-    fits = len(args) == ARITY[op] or (ARITY[op] == -1 and len(args) > 0)
-    require(fits, "term", "the right number of arguments", op, len(args))
-    require(all(isinstance(arg, Term) for arg in args), "term", "arguments are terms", args)
-    fits = _FITS[op](value) if op in _FITS else value is None
-    require(fits, "term", "a value that fits", op, value)
-    if any(arg.depth >= MAX_DEPTH for arg in args):
-        raise TooLarge("term", f"terms nest at most {MAX_DEPTH} deep")
-
-
 def _made(node: Term, op: str, args: tuple[Term, ...], value: Any) -> Term:
-    names = [value] if op == "var" else []
-    size = min(_SIZE_CAP, 1 + sum([arg.size for arg in args]))
-    known = {
-        "op": op,
-        "args": args,
-        "value": value,
-        "vars": frozenset(names).union(*[arg.vars for arg in args]),
-        "kinked": op in KINKED or any(arg.kinked for arg in args),
-        "depth": 1 + max([arg.depth for arg in args], default=0),
-        "size": size,
-        "key": (size, _text(op, args, value)),
-    }
-    for name, content in known.items():
-        object.__setattr__(node, name, content)
+    count = ARITY.get(op, -2)
+    fits = len(args) == count or (count == -1 and len(args) > 0)
+    require(fits, "term", "an operation of the grammar and as many arguments", op, len(args))
+    fits = _FITS[op](value) if op in _FITS else value is None
+    require(fits, "term", "a value that fits the operation", op, value)
+    require(set(map(type, args)) <= {Term}, "term", "arguments that are terms", args)
+    size, depth, names = 1, 1, frozenset([value] if op == "var" else [])
+    for arg in args:
+        size, depth, names = size + arg.key[0], max(depth, 1 + arg.depth), names | arg.vars
+    if depth > MAX_DEPTH:
+        raise TooLarge("term", f"terms nest at most {MAX_DEPTH} deep")
+    key = size if size < _SIZE_CAP else _SIZE_CAP, _text(op, args, value)
+    put = object.__setattr__
+    for name, item in zip(Term.__slots__, (args, depth, key, op, value, names), strict=True):
+        put(node, name, item)
     return node
 
 
@@ -160,8 +156,10 @@ def term(value: Operand) -> Term:
 
 
 def _flat(op: str, operands: tuple[Operand, ...]) -> list[Term]:
-    items = (term(operand) for operand in operands)
-    return [part for item in items for part in (item.args if item.op == op else (item,))]
+    out: list[Term] = []
+    for item in map(term, operands):
+        out += item.args if item.op == op else (item,)
+    return out
 
 
 def add(*operands: Operand) -> Term:
@@ -172,9 +170,12 @@ def add(*operands: Operand) -> Term:
 
 def mul(*operands: Operand) -> Term:
     """The product; one for no operands. Rational factors are multiplied out, ones left out."""
-    items = _flat("mul", operands)
-    rest = [item for item in items if item.op != "num"]
-    coefficient = prod((item.value for item in items if item.op == "num"), start=fmpq(1))
+    coefficient, rest = ONE.value, []
+    for item in _flat("mul", operands):
+        if item.op == "num":
+            coefficient *= item.value
+        else:
+            rest.append(item)
     if coefficient != 1 or not rest:
         rest.insert(0, num(coefficient))
     return rest[0] if len(rest) == 1 else Term("mul", tuple(rest))

@@ -40,8 +40,8 @@ def bounds(hypotheses: Facts) -> dict[str, Bounds]:
     {'x': Bounds(lower=1/2, lower_open=False, upper=3, upper_open=True)}
     """
     out: dict[str, Bounds] = {}
-    for name, slope, end, strict in context(hypotheses).bounds:
+    for x, slope, end, strict in context(hypotheses).bounds:
         limit = to_term(end)
         if limit.op == "num":
-            out.setdefault(name, Bounds()).add(fmpq(limit.value), bool(slope > 0), strict)
+            out.setdefault(str(x.value), Bounds()).add(fmpq(limit.value), bool(slope > 0), strict)
     return out

@@ -111,7 +111,7 @@ def bounds(source: Source) -> bool:
     if not all(_inside(at[name], ends) for name, ends in known.box.items()):
         return False
     for name in names:
-        split = affine_form(known.canon(item), name)
+        split = affine_form(known.canon(item), var(name))
         if split is not None:
             slope, end = known.affine(item, name) or split
             if not _same(slope * (var(name) - end), at, here):
