@@ -19,6 +19,7 @@ from dpsym.kernel.sequents import Facts, Sequent, context
 from dpsym.kernel.statements import INTEGER, Fact
 from dpsym.kernel.terms import Term
 from dpsym.openings import open_goals
+from dpsym.printing import show_fact
 from dpsym.results import Result
 from dpsym.scope import Scope
 from dpsym.search import leaf
@@ -257,11 +258,11 @@ class _Check:
                 raise InputError(
                     "matrix",
                     "rows of probabilities that sum to 1",
-                    repr(fact),
-                    got=f"one for which {fact!r} fails at {shown_values(answer.values)}",
+                    show_fact(fact),
+                    got=f"one for which {show_fact(fact)} fails at {shown_values(answer.values)}",
                 )
             if not isinstance(answer, Lemma):
-                left.append(repr(fact))
+                left.append(show_fact(fact))
         return tuple(left)
 
     def refuted(self, seconds: float) -> Verdict | None:

@@ -48,7 +48,7 @@ def read_claim(subject: Subject, claim: Subject, where: object, decide: DecideUn
     >>> e = symbols("e", nonnegative=True)
     >>> goal = read_claim(PureDP(e), PureDP(2 * e), [], lambda term, facts: None)
     >>> goal.statement.facts, goal.statement.claims[0].args
-    ((e >= 0,), (2*e,))
+    ((e >= 0,), (mul(2, e),))
     """
     parts = tuple(parts_of(subject, "subject"))
     if not isinstance(claim, (Guarantee, Both)):

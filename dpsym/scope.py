@@ -46,9 +46,9 @@ class Scope:
     >>> scope.variables
     (('x', 'real'), ('n', 'integer'))
     >>> scope.facts
-    [x > 0, 2 - x > 0, n + (-1) >= 0]
+    [x > 0, add(2, mul(-1, x)) > 0, add(n, -1) >= 0]
     >>> scope.term(x / n, "epsilon")
-    x*n**(-1)
+    mul(x, pow(n, -1))
     """
 
     def __init__(self, where: object = ()) -> None:

@@ -181,7 +181,7 @@ def to_term(expr: sp.Expr, argument: str, names: Mapping[sp.Symbol, Term]) -> Te
 
     >>> x = sp.Symbol("x", positive=True)
     >>> to_term(x**sp.Rational(3, 2) - 0.1, "value", {x: k.var("x")})
-    (-1/10) + x*sqrt(x)
+    add(-1/10, mul(x, sqrt(x)))
     """
     done: dict[int, Term] = {}
     try:

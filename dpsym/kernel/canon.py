@@ -32,7 +32,7 @@ Key = TypeVar("Key")
 NOTHING: frozenset[Any] = frozenset()
 UNIT: Monomial = (NOTHING, NOTHING)
 _ONE = fmpq(1)
-_CACHE = 200_000
+_CACHE, _CANONS = 200_000, 3000
 
 
 def constant(value: fmpq | int) -> Poly:
@@ -41,18 +41,27 @@ def constant(value: fmpq | int) -> Poly:
 
 def product(powers: dict[Term, int]) -> Poly:
     """The product of the atoms to these powers."""
-    return {(NOTHING, frozenset((item, k) for item, k in powers.items() if k)): _ONE}
+    return {(NOTHING, frozenset([pair for pair in powers.items() if pair[1]])): _ONE}
+
+
+def mono_of(item: Term, exponent: int = 1) -> Monomial:
+    """The monomial that is a power, not 0, of one atom."""
+    return NOTHING, frozenset([(item, exponent)])
 
 
 def atom(item: Term, exponent: int = 1) -> Poly:
-    return product({item: exponent})
+    return {mono_of(item, exponent): _ONE}
 
 
 def plus(first: dict[Key, Any], second: dict[Key, Any], factor: fmpq | int = 1) -> dict[Key, Any]:
     """``first + factor * second``, without zeros."""
-    out = dict(first)
-    for key, value in second.items():
-        total = out.get(key, 0) + factor * value
+    return _collected(dict(first), ((key, factor * value) for key, value in second.items()))
+
+
+def _collected(out: dict[Key, Any], pairs: Iterable[tuple[Key, Any]]) -> dict[Key, Any]:
+    """``out`` with the values added by key, without zeros."""
+    for key, value in pairs:
+        total = out[key] + value if key in out else value
         if total:
             out[key] = total
         else:
@@ -72,24 +81,28 @@ def _merged(first: frozenset[Any], second: frozenset[Any]) -> frozenset[Any]:
     """Coefficients, or powers, added."""
     if not first or not second:
         return first or second
-    return frozenset(plus(dict(first), dict(second)).items())
+    return frozenset(_collected(dict(first), second).items())
 
 
 def mono_power(mono: Monomial, count: int) -> Monomial:
     if not count:
         return UNIT
-    exponent = frozenset((inner, value * count) for inner, value in mono[0])
-    return exponent, frozenset((item, power * count) for item, power in mono[1])
+    exponent = frozenset([(inner, value * count) for inner, value in mono[0]])
+    return exponent, frozenset([(item, power * count) for item, power in mono[1]])
+
+
+def mono_term(mono: Monomial, value: fmpq = _ONE) -> Term:
+    """The term of one monomial, in an order that is the same in every process."""
+    return _mono_term(mono, 1, 1) if value is _ONE else _mono_term(mono, int(value.p), int(value.q))
 
 
 @lru_cache(maxsize=_CACHE)
-def mono_term(mono: Monomial, value: fmpq = _ONE) -> Term:
-    """The term of one monomial, in an order that is the same in every process."""
-    factors = [tm.num(value)] if value != 1 else []
+def _mono_term(mono: Monomial, p: int, q: int) -> Term:
+    factors = [] if p == q == 1 else [tm.num(fmpq(p, q))]
     if mono[0]:
-        factors.append(tm.exp(_sum(mono[0])))
+        factors.append(tm.exp(to_term(dict(mono[0]))))
     atoms = sorted(mono[1], key=lambda pair: pair[0].key)
-    return tm.mul(*factors, *(tm.power(item, count) for item, count in atoms))
+    return tm.mul(*factors, *[tm.power(item, count) for item, count in atoms])
 
 
 def sorted_monos(poly: Iterable[Monomial]) -> list[Monomial]:
@@ -98,13 +111,12 @@ def sorted_monos(poly: Iterable[Monomial]) -> list[Monomial]:
 
 def to_term(poly: Poly) -> Term:
     """The term of a canonical form."""
-    return _sum(frozenset(poly.items()))
+    return _sum(frozenset([(mono, int(value.p), int(value.q)) for mono, value in poly.items()]))
 
 
 @lru_cache(maxsize=_CACHE)
-def _sum(items: Exponent) -> Term:
-    poly = dict(items)
-    return tm.add(*(mono_term(mono, poly[mono]) for mono in sorted_monos(poly)))
+def _sum(items: frozenset[tuple[Monomial, int, int]]) -> Term:  # rationals are slow to hash
+    return tm.add(*sorted([_mono_term(*item) for item in items], key=lambda part: part.key))
 
 
 def lone(mono: Monomial, op: str) -> Term | None:
@@ -115,30 +127,37 @@ def lone(mono: Monomial, op: str) -> Term | None:
     return item if item.op == op and count == 1 else None
 
 
-def _leading(monos: Iterable[Monomial]) -> Monomial:
+def _leading(poly: Poly) -> Monomial:
     """The greatest by powers, lexicographically: the choice commutes with multiplication."""
-    powers = {mono: _powers(mono) for mono in monos}
+    if len(poly) == 1:
+        return next(iter(poly))
+    powers = {mono: _powers(mono) for mono in poly}
     order = sorted(set().union(*powers.values()))
-    return max(powers, key=lambda mono: [powers[mono].get(generator, 0) for generator in order])
+    return max(poly, key=lambda mono: [powers[mono].get(generator, 0) for generator in order])
 
 
+@lru_cache(maxsize=_CACHE)
 def _powers(mono: Monomial) -> dict[Any, Any]:
     """The powers of exponentials, then of atoms, by keys that give their order."""
     out = {(0, mono_term(inner).key): value for inner, value in mono[0]}
     return {**out, **{(1, item.key): count for item, count in mono[1]}}
 
 
-def content(poly: Poly) -> tuple[fmpq, Monomial, Poly]:
-    """``c, m, r`` with poly = c * m * r: m collects the least powers of the atoms (square roots
-    excepted) and the exponential of the leading monomial, which has coefficient 1 in r. Products
-    of poly with a monomial have the same r."""
-    lead = _leading(poly)
+def common_atoms(poly: Poly) -> Atoms:
+    """The least powers of the atoms in the monomials, square roots excepted."""
     powers = [dict(mono[1]) for mono in poly]
     atoms = {item for part in powers for item in part if item.op != "sqrt"}
-    least = {item: min(part.get(item, 0) for part in powers) for item in atoms}
-    shared = (lead[0], frozenset((item, k) for item, k in least.items() if k))
+    least = {item: min([part.get(item, 0) for part in powers]) for item in atoms}
+    return frozenset([pair for pair in least.items() if pair[1]])
+
+
+def content(poly: Poly) -> tuple[fmpq, Monomial, Poly]:
+    """``c, m, r`` with poly = c * m * r: m collects the common atoms and the exponential of the
+    leading monomial, which has coefficient 1 in r. Products of poly with a monomial have the same
+    r."""
+    lead = _leading(poly)
+    value, shared = poly[lead], (lead[0], common_atoms(poly))
     inverse = mono_power(shared, -1)
-    value = poly[lead]
     return value, shared, {times_mono(mono, inverse): k / value for mono, k in poly.items()}
 
 
@@ -161,18 +180,19 @@ def factors(value: fmpq) -> tuple[tuple[int, int], ...]:
     return tuple(out)
 
 
-def _reduces(item: Term, count: int) -> bool:
-    return (item.op == "sqrt" and count not in (0, 1)) or (item.op == "add" and count > 0)
-
-
 class Canon:
-    """Canonical forms relative to terms known to be positive, and others known nonnegative."""
+    """Canonical forms relative to terms known to be positive, or nonnegative."""
 
-    def __init__(self, positive: Iterable[Term] = (), nonnegative: Iterable[Term] = ()) -> None:
-        self.positive = frozenset(positive)
-        self.nonnegative = frozenset(nonnegative)
+    def __init__(self, known: frozenset[tuple[Term, bool]] = NOTHING) -> None:
+        self.known = known  # terms that are positive (True) or nonnegative (False)
+        self._sums = {item for item, strict in known if strict and item.op == "add"}
         self._memo: dict[Term, Poly] = {}
-        self._signs: dict[tuple[Term, bool], bool] = {}
+        self._signs = dict.fromkeys([*known, *((item, False) for item, _ in known)], True)
+
+    def knowing(self, item: Term, strict: bool) -> Canon:
+        """Forms that also know the term to be positive (``strict``) or nonnegative."""
+        stated = (item, True) in self.known
+        return self if stated else _canon(self.known | {(item, strict)})
 
     # -- arithmetic of forms
 
@@ -180,28 +200,40 @@ class Canon:
         tick()
         if len(first) * len(second) > MAX_PRODUCT:
             raise TooLarge("canonical form", f"at most {MAX_PRODUCT} products of monomials")
-        out: Poly = {}
-        for mono, value in first.items():
-            for other, factor in second.items():
-                merged = times_mono(mono, other)
-                total = out.get(merged, 0) + value * factor
-                if total:
-                    out[merged] = total
-                else:
-                    out.pop(merged, None)
+        products = [
+            (times_mono(mono, other), value * factor)
+            for mono, value in first.items()
+            for other, factor in second.items()
+        ]
+        out = dict(products) if 1 in (len(first), len(second)) else _collected({}, products)
         if len(out) > MAX_TERMS:
             raise TooLarge("canonical form", f"at most {MAX_TERMS} monomials")
         return self._reduced(out)
+
+    def _product(self, forms: Iterable[Poly]) -> Poly:
+        """The product of forms, of which most are one monomial."""
+        mono, value, others = UNIT, _ONE, []
+        for form in forms:
+            if len(form) == 1:
+                ((part, factor),) = form.items()
+                mono, value = times_mono(mono, part), value * factor
+            else:
+                others.append(form)
+        return reduce(self.times, others, self._reduced({mono: value}))
 
     def _reduced(self, poly: Poly) -> Poly:
         """Squares of square roots become their arguments; positive powers of sums are expanded."""
         out = poly
         for mono, value in poly.items():
-            hard = frozenset(pair for pair in mono[1] if _reduces(*pair))
+            hard = [
+                (item, k)
+                for item, k in mono[1]
+                if (k != 1 if item.op == "sqrt" else k > 0 and item.op == "add")
+            ]
             if not hard:
                 continue
             roots = {(item, 1) for item, k in hard if item.op == "sqrt" and k % 2}
-            part: Poly = {(mono[0], (mono[1] - hard) | roots): value}
+            part: Poly = {(mono[0], mono[1].difference(hard) | roots): value}
             for item, k in hard:
                 base, count = (item.args[0], k // 2) if item.op == "sqrt" else (item, k)
                 part = self.times(part, self.to_power(self(base), count))
@@ -216,8 +248,8 @@ class Canon:
             if count * max(abs(value.p), value.q).bit_length() > MAX_BITS:
                 raise TooLarge("canonical form", f"rationals of at most {MAX_BITS} bits")
             return self._reduced({mono_power(mono, count): value**count})
-        if count == 0:
-            return constant(1)
+        if count < 2:
+            return poly if count else constant(1)
         half = self.to_power(poly, count // 2)
         out = self.times(half, half)
         return self.times(out, poly) if count % 2 else out
@@ -251,9 +283,9 @@ class Canon:
     def content(self, poly: Poly) -> tuple[fmpq, Monomial, Poly]:
         """``c, m, r`` as by the function, with -c and -r if -r is known to be positive."""
         value, mono, rest = content(poly)
-        turned = scaled(rest, -1)
-        known = len(rest) > 1 and to_term(turned) in self.positive
-        return (-value, mono, turned) if known else (value, mono, rest)
+        if len(rest) > 1 and self._sums and to_term(scaled(rest, -1)) in self._sums:
+            return -value, mono, scaled(rest, -1)
+        return value, mono, rest
 
     # -- signs that are evident from the form: positive if ``strict``, else nonnegative
 
@@ -263,8 +295,7 @@ class Canon:
     def item_sign(self, item: Term, strict: bool) -> bool:
         """Whether a canonical term evidently has the sign, wherever it is defined."""
         if (item, strict) not in self._signs:
-            known = item in self.positive or (not strict and item in self.nonnegative)
-            self._signs[item, strict] = known or self._sign(item.op, item.args, item, strict)
+            self._signs[item, strict] = self._sign(item.op, item.args, item, strict)
         return self._signs[item, strict]
 
     def _sign(self, op: str, args: tuple[Term, ...], item: Term, strict: bool) -> bool:
@@ -284,15 +315,16 @@ class Canon:
 
     def mono_sign(self, mono: Monomial, strict: bool) -> bool:
         """Whether the monomial evidently has the sign, wherever it is defined."""
-        return all(
-            (k % 2 == 0 and (k < 0 or not strict)) or self.item_sign(item, strict)
-            for item, k in mono[1]
-        )
+        for item, k in mono[1]:
+            if not self.item_sign(item, strict) and (k % 2 or (k > 0 and strict)):
+                return False
+        return True
 
     def all_signs(self, poly: Poly, strict: bool) -> bool:
         """Whether every monomial is evidently nonnegative (and, if strict, one positive)."""
-        if not all(value > 0 and self.mono_sign(m, False) for m, value in poly.items()):
-            return False
+        for mono, value in poly.items():
+            if value < 0 or not self.mono_sign(mono, False):
+                return False
         return not strict or any(self.mono_sign(mono, True) for mono in poly)
 
     def has_sign(self, poly: Poly, strict: bool) -> bool:
@@ -308,9 +340,10 @@ class Canon:
     # -- the form of a term
 
     def __call__(self, item: Term) -> Poly:
-        if item not in self._memo:
-            self._memo[item] = self._form(item.op, item)
-        return self._memo[item]
+        form = self._memo.get(item)
+        if form is None:
+            form = self._memo[item] = self._form(item.op, item)
+        return form
 
     def normal(self, item: Term) -> Term:
         return to_term(self(item))
@@ -325,10 +358,12 @@ class Canon:
         parts = item.args[0].args if item.args[0].op == "mul" and op in ("log", "sqrt") else ()
         if parts and all(self.has_sign(self(part), op == "log") for part in parts):
             forms = [self(Term(op, (part,))) for part in parts]  # before the product is expanded
-            return reduce(plus if op == "log" else self.times, forms)
+            return reduce(plus, forms) if op == "log" else self._product(forms)
+        if op == "add":
+            return _collected({}, (pair for arg in item.args for pair in self(arg).items()))
+        if op == "mul":
+            return self._product(map(self, item.args))
         first, *others = map(self, item.args)
-        if op in ("add", "mul"):
-            return reduce(plus if op == "add" else self.times, others, first)
         if op == "pow":
             return self.to_power(first, item.value)
         if op == "abs":  # |a| = 2 max(a, 0) - a
@@ -429,3 +464,7 @@ def _sqrt_number(value: fmpq) -> Poly:
         out *= fmpq(prime) ** (k // 2) * (root if square and k % 2 else 1)
         roots[tm.sqrt(tm.num(prime))] = 0 if square else k % 2
     return scaled(product(roots), out)
+
+
+NO_SIGNS = Canon()
+_canon = lru_cache(maxsize=_CANONS)(Canon)  # forms with the same signs are remembered together

@@ -84,7 +84,7 @@ class _Reader:
         require(shape, "certificate", "a term is an operation, arguments and a value", row)
         value = row[2] if len(row) == 3 else None
         require(type(value) in (str, int, type(None)), "certificate", "a term's value", value)
-        args = tuple(self.term(index) for index in read_list(row[1]))
+        args = tuple(map(self.term, read_list(row[1])))
         return Term(row[0], args, read_rational(value) if row[0] == "num" else value)
 
     def _result(self, sort: object, goal: object, nodes: object, roots: object) -> Result:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field, fields
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from flint import fmpq
@@ -105,50 +105,37 @@ class ListKind(Kind):
             self.inner.check(item)
 
     def read(self, data: Any, source: Reader) -> Any:
-        return tuple(self.inner.read(item, source) for item in read_list(data))
+        return tuple([self.inner.read(item, source) for item in read_list(data)])
 
 
 @dataclass(frozen=True)
 class RowKind(Kind):
-    """A tuple of values of these kinds, in order."""
+    """A tuple, or an instance of a data class: values of these kinds, in order."""
 
     inner: tuple[Kind, ...]
+    made: Any = tuple
 
-    def check(self, value: object) -> None:
-        if type(value) is not tuple or len(value) != len(self.inner):
-            raise Refusal("parameter", f"{len(self.inner)} values", value)
+    def check(self, value: Any) -> None:
+        require(type(value) is self.made, "parameter", f"a {self.made.__name__}", value)
+        if self.made is not tuple:
+            value = [getattr(value, name) for name in self.made.__match_args__]
+        require(len(value) == len(self.inner), "parameter", f"{len(self.inner)} values", value)
         for kind, item in zip(self.inner, value, strict=True):
             kind.check(item)
 
     def read(self, data: Any, source: Reader) -> Any:
         items = read_list(data, len(self.inner))
-        return tuple(kind.read(item, source) for kind, item in zip(self.inner, items, strict=True))
-
-
-@dataclass(frozen=True)
-class RecordKind(Kind):
-    """An instance of a data class, whose fields have these kinds, in order."""
-
-    made: type
-    inner: tuple[Kind, ...]
-
-    def check(self, value: Any) -> None:
-        require(type(value) is self.made, "parameter", f"a {self.made.__name__}", value)
-        RowKind(self.inner).check(tuple(getattr(value, part.name) for part in fields(value)))
-
-    def read(self, data: Any, source: Reader) -> Any:
-        values = RowKind(self.inner).read(data, source)
-        RowKind(self.inner).check(values)
-        return self.made(*values)
+        values = [kind.read(item, source) for kind, item in zip(self.inner, items, strict=True)]
+        return tuple(values) if self.made is tuple else self.made(*values)
 
 
 @dataclass(frozen=True)
 class OneOfKind(Kind):
     """A record of one of several classes; in JSON the class's name goes before it."""
 
-    options: tuple[RecordKind, ...]
+    options: tuple[RowKind, ...]
 
-    def option(self, name: object) -> RecordKind:
+    def option(self, name: object) -> RowKind:
         found = [kind for kind in self.options if kind.made.__name__ == name]
         require(bool(found), "parameter", "one of the classes that can stand here", name)
         return found[0]
@@ -198,13 +185,13 @@ NAME = Plain("a name of at most 200 characters", lambda value: LABEL.fits(value)
 RATIONAL = _Rational("a rational", lambda value: isinstance(value, fmpq))
 POSITIVE = _Rational("a positive rational", lambda value: isinstance(value, fmpq) and value > 0)
 SIGN, FLAG = choice(1, -1), choice(False, True)
-FACT = RecordKind(st.Fact, (TERM, choice(*st.RELATIONS)))
-GUARANTEE = RecordKind(st.Guarantee, (NAME, ListKind(MaybeKind(TERM)), FLAG, FLAG))
+FACT = RowKind((TERM, choice(*st.RELATIONS)), st.Fact)
+GUARANTEE = RowKind((NAME, ListKind(MaybeKind(TERM)), FLAG, FLAG), st.Guarantee)
 VARIABLES = ListKind(RowKind((NAME, choice(st.REAL, st.INTEGER))))
 FACTS, GUARANTEES = ListKind(FACT), ListKind(GUARANTEE)
-REGION = RecordKind(st.Region, (TERM, TERM, MaybeKind(NAME), FACTS, MaybeKind(TERM)))
-PAIR = RecordKind(st.Pair, (ListKind(REGION), VARIABLES, FACTS, LABEL))
-MECHANISM = RecordKind(st.Mechanism, (ListKind(PAIR),))
-ASSUMED, PROCESSED = (RecordKind(kind, (GUARANTEES,)) for kind in (st.Assumed, st.Processed))
+REGION = RowKind((TERM, TERM, MaybeKind(NAME), FACTS, MaybeKind(TERM)), st.Region)
+PAIR = RowKind((ListKind(REGION), VARIABLES, FACTS, LABEL), st.Pair)
+MECHANISM = RowKind((ListKind(PAIR),), st.Mechanism)
+ASSUMED, PROCESSED = (RowKind((GUARANTEES,), kind) for kind in (st.Assumed, st.Processed))
 STAGE = OneOfKind((ASSUMED, PROCESSED, MECHANISM))
-STATEMENT = RecordKind(st.Statement, (VARIABLES, FACTS, ListKind(STAGE), GUARANTEES))
+STATEMENT = RowKind((VARIABLES, FACTS, ListKind(STAGE), GUARANTEES), st.Statement)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
 from dpsym.kernel import boxes, rules_algebra, rules_calculus, rules_logic
-from dpsym.kernel.kinds import FACT, FACTS, RecordKind
+from dpsym.kernel.kinds import FACT, FACTS, RowKind
 from dpsym.kernel.limits import interruptible
 from dpsym.kernel.refusal import Refusal, TooLarge
 from dpsym.kernel.rules import RULES, Goal, step
@@ -21,7 +21,7 @@ from dpsym.kernel.statements import Fact
 
 __all__ = ["RULES", "Lemma", "Proof", "check", "prove_lemma", "step", "top_obligations"]
 MAX_STEPS = 500_000
-SEQUENT = RecordKind(Sequent, (FACTS, FACT))
+SEQUENT = RowKind((FACTS, FACT), Sequent)
 Made = TypeVar("Made")
 
 _REGISTERED = (boxes, rules_algebra, rules_calculus, rules_logic)  # importing registers the rules

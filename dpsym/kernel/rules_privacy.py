@@ -20,7 +20,7 @@ from dpsym.kernel import sequents as sq
 from dpsym.kernel import statements as st
 from dpsym.kernel import terms as tm
 from dpsym.kernel.definitions import P_RAY, Q_RAY, Form, Moment, Support, T, constraints
-from dpsym.kernel.kinds import NAME, TERM, ListKind, MaybeKind, RecordKind, RowKind
+from dpsym.kernel.kinds import NAME, TERM, ListKind, MaybeKind, RowKind
 from dpsym.kernel.refusal import Refusal, expect, require
 from dpsym.kernel.rules import Goal, privacy_rule
 from dpsym.kernel.sequents import Facts, Sequent, context, obligations, with_facts
@@ -30,7 +30,7 @@ from dpsym.kernel.terms import ONE, ZERO, Term
 S = tm.var(st.PREFIX)
 INDEX = kd.whole(0, 10_000)
 THEOREM = kd.EarlierKind()
-FORM = RecordKind(Form, (TERM, MaybeKind(TERM), MaybeKind(TERM)))
+FORM = RowKind((TERM, MaybeKind(TERM), MaybeKind(TERM)), Form)
 Wanted = TypeVar("Wanted")
 
 
@@ -357,7 +357,7 @@ class Multipliers:
     larger: Form | None = None
 
 
-MULTIPLIERS = RecordKind(Multipliers, (FORM, FORM, ListKind(FORM), MaybeKind(FORM)))
+MULTIPLIERS = RowKind((FORM, FORM, ListKind(FORM), MaybeKind(FORM)), Multipliers)
 
 
 @privacy_rule(multipliers=ListKind(MULTIPLIERS), low=RowKind((TERM, TERM)))

@@ -10,22 +10,23 @@ point where all hold, so is the goal. ``obligations`` lists what is needed for t
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
+from functools import cached_property, lru_cache, reduce
 
 from flint import fmpq
 
 from dpsym.kernel import canon as cn
 from dpsym.kernel import terms as tm
 from dpsym.kernel.balls import EVERYTHING, Enclosure, Undefined, enclose
-from dpsym.kernel.canon import Canon, Poly
+from dpsym.kernel.canon import NO_SIGNS, Canon, Poly
 from dpsym.kernel.refusal import TooLarge
 from dpsym.kernel.statements import Fact
 from dpsym.kernel.terms import Term
 
 Facts = tuple[Fact, ...]
+Bound = tuple[Term, fmpq, Poly, bool]
 MAX_HYPOTHESES = 200
 _BOUND_BITS = 96
-_CONTEXTS = 3000
+_CONTEXTS, _FACTS = 3000, 20_000
 _NEEDED = {"pow": "!=", "log": ">", "sqrt": ">="}  # of the argument; pow if the exponent is < 0
 
 
@@ -45,90 +46,33 @@ class Sequent:
         return self.goal.term.vars.union(*(fact.term.vars for fact in self.hypotheses))
 
 
-@dataclass(slots=True)
-class Bounds:
-    """Rational bounds of a variable that its hypotheses state; ``None`` where there is none."""
-
-    lower: fmpq | None = None
-    lower_open: bool = False
-    upper: fmpq | None = None
-    upper_open: bool = False
-
-    def raise_lower(self, end: fmpq, is_open: bool) -> None:
-        if self.lower is None or (end, is_open) > (self.lower, self.lower_open):
-            self.lower, self.lower_open = end, is_open
-
-    def reduce_upper(self, end: fmpq, is_open: bool) -> None:
-        if self.upper is None or (-end, is_open) > (-self.upper, self.upper_open):
-            self.upper, self.upper_open = end, is_open
-
-
 class Context:
     """The hypotheses of a sequent with the canonical forms, signs and bounds that they give."""
 
     def __init__(self, hypotheses: Facts) -> None:
-        self.hypotheses, self.canon = hypotheses, Canon()
-        self.bounds: dict[str, Bounds] = {}
-        self.box: dict[str, Enclosure] = {}
-        for fact in hypotheses:
-            if fact.rel != "!=":
-                self._learn_sign(self.canon(fact.term), fact.rel == ">")
-        orders = [(form, rel == ">") for form, rel in self._forms() if rel != "!="]
-        for form, strict in orders:
-            self._learn_bound(form, strict)
-        for name, (low, _) in self.box.items():
-            limits = self.bounds.get(name, Bounds())
-            if low > 0 or limits.lower == 0:
-                self._know(tm.var(name), bool(low > 0) or limits.lower_open)
-        for form, strict in orders * 3:  # a bound may have an evident sign through another one
-            for name in sorted(cn.to_term(form).vars):
-                split = affine_form(form, name)
-                if split is not None and split[0] > 0 and self.canon.all_signs(split[1], False):
-                    self._know(tm.var(name), strict or self.canon.all_signs(split[1], True))
-        self.forms = self._forms()
+        self.hypotheses = hypotheses
+        self.canon = reduce(_learned, hypotheses, NO_SIGNS)
+        self.bounds = [bound for fact in hypotheses for bound in _bounds(self.canon, fact)]
+        for x, slope, end, strict in self.bounds * 3:  # one may have a sign through another
+            if slope > 0 and not self.canon.is_positive(x):
+                if self.canon.all_signs(end, False):
+                    self.canon = self.canon.knowing(x, strict or self.canon.all_signs(end, True))
+                elif self.box.get(x.value, EVERYTHING)[0] > 0:
+                    self.canon = self.canon.knowing(x, True)
+        self.forms = [(self.canon(fact.term), fact.rel) for fact in hypotheses]
 
-    def _forms(self) -> list[tuple[Poly, str]]:
-        return [(self.canon(fact.term), fact.rel) for fact in self.hypotheses]
-
-    def _know(self, item: Term, strict: bool) -> None:
-        """The term is positive (``strict``) or nonnegative."""
-        known = [self.canon.nonnegative, self.canon.positive]
-        if item not in known[strict]:
-            known[strict] |= {item}
-            self.canon = Canon(positive=known[True], nonnegative=known[False])
-
-    def _learn_sign(self, form: Poly, strict: bool) -> None:
-        """From c * m * r > 0: the sign of r, or of an atom of m, if the rest has known signs."""
-        if not form:
-            return
-        value, (exponent, atoms), rest = cn.content(form)
-        if len(rest) > 1:
-            value, rest = abs(value), cn.scaled(rest, 1 if value > 0 else -1)
-        unknown = {(a, k) for a, k in atoms if k % 2 and not self.canon.is_positive(a)}
-        if rest != cn.constant(1):
-            unknown.add((cn.to_term(rest), 1))
-        if value > 0 and len(unknown) == 1:
-            ((item, count),) = unknown
-            others = (exponent, atoms - unknown)  # not zero if the product is not
-            if strict or (count == 1 and self.canon.mono_sign(others, True)):
-                self._know(item, strict)
-
-    def _learn_bound(self, form: Poly, strict: bool) -> None:
-        names = cn.to_term(form).vars
-        split = affine_form(form, *names) if len(names) == 1 else None
-        if split is None:
-            return
-        (name,), (slope, end) = names, split
-        limit = cn.to_term(end)
-        if limit.op == "num":
-            known = self.bounds.setdefault(name, Bounds())
-            (known.raise_lower if slope > 0 else known.reduce_upper)(limit.value, strict)
-        try:
-            lo, hi = enclose(limit, {}, _BOUND_BITS, False)
-        except Undefined:
-            return
-        low, high = self.box.get(name, EVERYTHING)
-        self.box[name] = (max(low, lo), high) if slope > 0 else (low, min(high, hi))
+    @cached_property
+    def box(self) -> dict[str, Enclosure]:
+        """Enclosures of the variables with constant bounds."""
+        out: dict[str, Enclosure] = {}
+        for x, slope, end, _ in self.bounds:
+            try:
+                lo, hi = enclose(cn.to_term(end), {}, _BOUND_BITS, False)
+            except Undefined:
+                continue
+            low, high = out.get(x.value, EVERYTHING)
+            out[x.value] = (max(low, lo), high) if slope > 0 else (low, min(high, hi))
+        return {name: ends for name, ends in out.items() if ends != EVERYTHING}
 
     # -- what is evident
 
@@ -162,29 +106,58 @@ class Context:
             form = self.canon(fact.term)
         if not form:
             return Fact(tm.ZERO, fact.rel)
-        atoms = cn.content(form)[1][1]
-        positive = frozenset((item, k) for item, k in atoms if self.canon.is_positive(item))
+        common = cn.common_atoms(form)
+        positive = frozenset([(item, k) for item, k in common if self.canon.is_positive(item)])
         shared = frozenset.intersection(*(mono[0] for mono in form))
         factor = cn.mono_power((shared, positive), -1)
         return Fact(cn.to_term(self.canon.times(form, {factor: fmpq(1)})), fact.rel)
 
     def affine(self, item: Term, name: str) -> tuple[fmpq, Term] | None:
         """``k, e`` with item = k * (name - e), k a nonzero rational, e free of the variable."""
-        split = affine_form(self.canon(item), name)
+        split = affine_form(self.canon(item), tm.var(name))
         return None if split is None else (split[0], cn.to_term(split[1]))
 
     def same(self, first: Term, second: Term) -> bool:
         """Whether the terms are seen to be the same function, where both are defined."""
-        return self.canon.is_zero(self.canon(first - second))
+        return self.canon.is_zero(cn.plus(self.canon(first), self.canon(second), -1))
 
 
-def affine_form(form: Poly, name: str) -> tuple[fmpq, Poly] | None:
-    (mono,) = cn.atom(tm.var(name))
-    slope = form.get(mono)
-    others = form.keys() - {mono}
-    if not slope or any(name in cn.mono_term(other).vars for other in others):
+def affine_form(form: Poly, x: Term) -> tuple[fmpq, Poly] | None:
+    """``k, e`` with form = k * (x - e), k a nonzero rational, e free of the variable x."""
+    mono = cn.mono_of(x)
+    slope, others = form.get(mono), [other for other in form if other != mono]
+    if slope is None or any(x.value in cn.mono_term(other).vars for other in others):
         return None
     return slope, {other: -form[other] / slope for other in others}
+
+
+@lru_cache(maxsize=_FACTS)
+def _learned(known: Canon, fact: Fact) -> Canon:
+    """The forms that also know the sign that c * m * r > 0 states: that of r, or of an atom of m,
+    if the rest has known signs."""
+    form = known(fact.term)
+    if fact.rel == "!=" or not form:
+        return known
+    value, (exponent, atoms), rest = cn.content(form)
+    if len(rest) > 1:
+        value, rest = abs(value), cn.scaled(rest, 1 if value > 0 else -1)
+    unknown = {(a, k) for a, k in atoms if k % 2 and not known.is_positive(a)}
+    if rest != cn.constant(1):
+        unknown.add((cn.to_term(rest), 1))
+    if value > 0 and len(unknown) == 1:
+        ((item, count),) = unknown
+        others = (exponent, atoms - unknown)  # not zero if the product is not
+        if fact.rel == ">" or (count == 1 and known.mono_sign(others, True)):
+            return known.knowing(item, fact.rel == ">")
+    return known
+
+
+@lru_cache(maxsize=_FACTS)
+def _bounds(known: Canon, fact: Fact) -> list[Bound]:
+    """A fact k * (x - e) >= 0, or > 0, as x, k, e, strict, for each variable x."""
+    names = sorted(fact.term.vars) if fact.rel != "!=" else []
+    found = [(x, affine_form(known(fact.term), x)) for x in map(tm.var, names)]
+    return [(x, *split, fact.rel == ">") for x, split in found if split is not None]
 
 
 @lru_cache(maxsize=_CONTEXTS)
@@ -195,28 +168,18 @@ def context(hypotheses: Facts) -> Context:
     return Context(hypotheses)
 
 
-def definedness(item: Term) -> list[tuple[Facts, Fact]]:
+@lru_cache(maxsize=_FACTS)
+def definedness(item: Term) -> tuple[tuple[Facts, Fact], ...]:
     """What makes the term defined, inner sub-terms first; some facts only under their branch."""
-    out: dict[tuple[Facts, Fact], None] = {}
-    seen: set[tuple[Term, Facts]] = set()
-
-    def walk(node: Term, under: Facts) -> None:
-        if (node, under) in seen:
-            return
-        seen.add((node, under))
-        if node.op == "ite":
-            condition, then, otherwise = node.args
-            walk(condition, under)
-            walk(then, (*under, Fact(condition, ">=")))
-            walk(otherwise, (*under, Fact(-condition, ">")))
-            return
-        for arg in node.args:
-            walk(arg, under)
-        if node.op in _NEEDED and (node.op != "pow" or node.value < 0):
-            out[under, Fact(node.args[0], _NEEDED[node.op])] = None
-
-    walk(item, ())
-    return list(out)
+    out = [pair for arg in item.args for pair in definedness(arg)]
+    if item.op == "ite":
+        condition, then, otherwise = item.args
+        cases = (Fact(condition, ">="), then), (Fact(-condition, ">"), otherwise)
+        inside = [((case, *under), fact) for case, arg in cases for under, fact in definedness(arg)]
+        out = [*definedness(condition), *inside]
+    if item.op in _NEEDED and (item.op != "pow" or item.value < 0):
+        out.append(((), Fact(item.args[0], _NEEDED[item.op])))
+    return tuple(dict.fromkeys(out))
 
 
 def unless_evident(given: Facts, *facts: Fact) -> list[Sequent]:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from hashlib import blake2b
-from math import prod
 from typing import Any, Union
 
 from flint import fmpq
@@ -22,7 +21,7 @@ ARITY |= {"sqrt": 1, "erfc": 1, "abs": 1, "max": 2, "min": 2, "ite": 3}
 KINKED = frozenset({"abs", "max", "min", "ite"})
 MAX_DEPTH, MAX_DIGITS, MAX_POWER = 150, 4000, 4000
 _SIZE_CAP = 10**9
-_READABLE = 24
+_READABLE = 160
 
 Number = Union[int, fmpq]
 Operand = Union["Term", int, fmpq]
@@ -31,26 +30,33 @@ Operand = Union["Term", int, fmpq]
 class Term:
     """One node. ``args`` are sub-terms; ``value`` is a rational, a name or a whole exponent."""
 
-    __slots__ = ("args", "depth", "key", "kinked", "op", "size", "value", "vars")
+    __slots__ = ("args", "depth", "key", "op", "value", "vars")
 
-    op: str
     args: tuple[Term, ...]
+    depth: int
+    key: tuple[int, str]  # the size, and a text; an order that is the same in every process
+    op: str
     value: Any  # see _FITS
     vars: frozenset[str]
-    kinked: bool  # contains abs, max, min or ite
-    depth: int
-    size: int
-    key: tuple[int, str, str]  # a total order that is the same in every process
 
     _table: dict[tuple[object, ...], Term] = {}
 
     def __new__(cls, op: str, args: tuple[Term, ...] = (), value: object = None) -> Term:
-        ident = (op, args, str(value) if op == "num" else value)
+        ident = (op, args, (int(value.p), int(value.q)) if isinstance(value, fmpq) else value)
         found = cls._table.get(ident)
         if found is None:
-            _check(op, args, value)
             found = cls._table[ident] = _made(object.__new__(cls), op, args, value)
         return found
+
+    @property
+    def size(self) -> int:
+        """How many nodes there are, as a tree."""
+        return self.key[0]
+
+    @property
+    def kinked(self) -> bool:
+        """Whether there is abs, max, min or ite in it."""
+        return any(part.op in KINKED for part in subterms(self))
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError("terms are immutable")
@@ -71,13 +77,13 @@ class Term:
         return mul(other, self)
 
     def __neg__(self) -> Term:
-        return mul(-1, self)
+        return mul(MINUS_ONE, self)
 
     def __sub__(self, other: Operand) -> Term:
-        return add(self, mul(-1, other))
+        return add(self, mul(MINUS_ONE, other))
 
     def __rsub__(self, other: Operand) -> Term:
-        return add(other, mul(-1, self))
+        return add(other, mul(MINUS_ONE, self))
 
     def __truediv__(self, other: Operand) -> Term:
         return mul(self, power(term(other), -1))
@@ -89,42 +95,45 @@ class Term:
         return power(self, exponent) if isinstance(exponent, int) else real_power(self, exponent)
 
     def __repr__(self) -> str:
-        return text(self)
+        return self.key[1]
 
 
-_LARGEST = 10**MAX_DIGITS
+_MAX_BITS = (10**MAX_DIGITS).bit_length() - 1
 _FITS: dict[str, Callable[[Any], bool]] = {
-    "num": lambda value: isinstance(value, fmpq) and max(abs(value.p), value.q) < _LARGEST,
+    "num": lambda value: isinstance(value, fmpq) and value.height_bits() <= _MAX_BITS,
     "var": lambda value: isinstance(value, str) and 0 < len(value) <= 200 and value.isprintable(),
     "pow": lambda value: type(value) is int and abs(value) <= MAX_POWER,
 }
 
 
-def _check(op: str, args: tuple[Term, ...], value: object) -> None:
-    require(op in ARITY, "term", "the operation is one of the grammar's", op)
-    fits = len(args) == ARITY[op] or (ARITY[op] == -1 and len(args) > 0)
-    require(fits, "term", f"{op} has the right number of arguments", len(args))
-    require(all(isinstance(arg, Term) for arg in args), "term", "arguments are terms", args)
+def _made(node: Term, op: str, args: tuple[Term, ...], value: Any) -> Term:
+    count = ARITY.get(op, -2)
+    fits = len(args) == count or (count == -1 and len(args) > 0)
+    require(fits, "term", "an operation of the grammar and as many arguments", op, len(args))
     fits = _FITS[op](value) if op in _FITS else value is None
-    require(fits, "term", f"the value fits {op}", str(value)[:60])
-    if any(arg.depth >= MAX_DEPTH for arg in args):
+    require(fits, "term", "a value that fits the operation", op, value)
+    require(set(map(type, args)) <= {Term}, "term", "arguments that are terms", args)
+    size, depth, names = 1, 1, frozenset([value] if op == "var" else [])
+    for arg in args:
+        size, depth, names = size + arg.key[0], max(depth, 1 + arg.depth), names | arg.vars
+    if depth > MAX_DEPTH:
         raise TooLarge("term", f"terms nest at most {MAX_DEPTH} deep")
-
-
-def _made(node: Term, op: str, args: tuple[Term, ...], value: object) -> Term:
-    def put(**values: object) -> None:
-        for name, content in values.items():
-            object.__setattr__(node, name, content)
-
-    names = [value] if op == "var" else []
-    put(op=op, args=args, value=value, vars=frozenset(names).union(*(arg.vars for arg in args)))
-    put(kinked=op in KINKED or any(arg.kinked for arg in args))
-    put(depth=1 + max((arg.depth for arg in args), default=0))
-    put(size=min(_SIZE_CAP, 1 + sum(arg.size for arg in args)))
-    parts = "\0".join((op, str(value), *(arg.key[2] for arg in args)))
-    digest = blake2b(parts.encode(), digest_size=20).hexdigest()
-    put(key=(node.size, text(node) if node.size <= _READABLE else "", digest))
+    key = size if size < _SIZE_CAP else _SIZE_CAP, _text(op, args, value)
+    put = object.__setattr__
+    for name, item in zip(Term.__slots__, (args, depth, key, op, value, names), strict=True):
+        put(node, name, item)
     return node
+
+
+def _text(op: str, args: tuple[Term, ...], value: Any) -> str:
+    """A reading, different for different terms; cut, with a digest, where it is long."""
+    if op in ("num", "var"):
+        return str(value) if op == "num" or value.isidentifier() else repr(value)
+    parts = [arg.key[1] for arg in args] + ([] if value is None else [str(value)])
+    shown = f"{op}({', '.join(parts)})"
+    if len(shown) <= _READABLE:
+        return shown
+    return f"{shown[:_READABLE]}...{blake2b(shown.encode(), digest_size=20).hexdigest()}"
 
 
 def num(value: Number) -> Term:
@@ -147,8 +156,10 @@ def term(value: Operand) -> Term:
 
 
 def _flat(op: str, operands: tuple[Operand, ...]) -> list[Term]:
-    items = (term(operand) for operand in operands)
-    return [part for item in items for part in (item.args if item.op == op else (item,))]
+    out: list[Term] = []
+    for item in map(term, operands):
+        out += item.args if item.op == op else (item,)
+    return out
 
 
 def add(*operands: Operand) -> Term:
@@ -159,9 +170,12 @@ def add(*operands: Operand) -> Term:
 
 def mul(*operands: Operand) -> Term:
     """The product; one for no operands. Rational factors are multiplied out, ones left out."""
-    items = _flat("mul", operands)
-    rest = [item for item in items if item.op != "num"]
-    coefficient = prod((item.value for item in items if item.op == "num"), start=fmpq(1))
+    coefficient, rest = ONE.value, []
+    for item in _flat("mul", operands):
+        if item.op == "num":
+            coefficient *= item.value
+        else:
+            rest.append(item)
     if coefficient != 1 or not rest:
         rest.insert(0, num(coefficient))
     return rest[0] if len(rest) == 1 else Term("mul", tuple(rest))
@@ -273,35 +287,6 @@ def derivative(node: Term, name: str) -> Term:
         return mul(_SLOPES[op](item, args[0]), walk(args[0]))
 
     return walk(node)
-
-
-def text(node: Term) -> str:
-    """A reading for people. Long terms are cut."""
-    return _text(node, 0, 12)
-
-
-_WRITTEN = {"abs": "Abs", "max": "Max", "min": "Min", "ite": "Ite"}
-
-
-def _text(node: Term, outer: int, room: int) -> str:
-    """``outer``: 0 nothing around it, 1 a sum, 2 a product, 3 a power."""
-    op = node.op
-    if op in ("num", "var", "pi"):
-        shown = str(node.value) if op != "pi" else op
-        return f"({shown})" if op == "num" and outer and ("/" in shown or "-" in shown) else shown
-    if not room:
-        return "..."
-    inside = {"add": 1, "mul": 2, "pow": 3}.get(op, 0)
-    args = [_text(arg, inside, room - 1) for arg in node.args]
-    if op == "add":
-        shown = " + ".join(args).replace(" + -", " - ")
-    elif op == "mul":
-        shown = "-" + "*".join(args[1:]) if node.args[0] is MINUS_ONE else "*".join(args)
-    elif op == "pow":
-        return f"{args[0]}**{node.value}" if node.value > 0 else f"{args[0]}**({node.value})"
-    else:
-        return f"{_WRITTEN.get(op, op)}({', '.join(args)})"
-    return f"({shown})" if outer >= inside else shown
 
 
 ZERO, ONE, MINUS_ONE = num(0), num(1), num(-1)

@@ -6,8 +6,9 @@ import math
 import random
 from collections.abc import Callable, Mapping
 
-from dpsym.kernel.sequents import Facts, context
+from dpsym.kernel.sequents import Facts
 from dpsym.kernel.terms import Term
+from dpsym.search.bounds import bounds
 
 _TRIES = 4000
 _USUAL = (0.1, 0.25, 0.5, 0.7, 0.9, 1.1, 1.3, 1.7, 2.0, 2.6, 4.0)
@@ -73,12 +74,12 @@ def points(
 ) -> list[dict[str, float]]:
     """Up to ``count`` points at which all the facts hold; fewer, or none, if they are rare."""
     source = random.Random(seed)
-    bounds = context(facts).bounds
+    known = bounds(facts)
     found: list[dict[str, float]] = []
     for _ in range(_TRIES if variables else 1):
         values: dict[str, float] = {}
         for name, kind in variables:
-            limits = bounds.get(name)
+            limits = known.get(name)
             low = None if limits is None or limits.lower is None else float(limits.lower)
             high = None if limits is None or limits.upper is None else float(limits.upper)
             if low is not None and high is not None:

@@ -18,7 +18,7 @@ from dpsym.kernel.balls import Undefined as NotDefined
 from dpsym.kernel.canon import to_term
 from dpsym.kernel.proofs import step
 from dpsym.kernel.refusal import Refusal
-from dpsym.kernel.sequents import Context, affine_form
+from dpsym.kernel.sequents import Context, Sequent, affine_form
 from dpsym.kernel.statements import Fact
 from dpsym.kernel.terms import Term, derivative, subterms, var
 from tests.soundness.hostile_leaf import NAMES, Source, box_case
@@ -104,27 +104,19 @@ def signs(source: Source) -> bool:
 def bounds(source: Source) -> bool:
     """``Context.bounds``, ``box`` and ``affine`` against the point."""
     names, at, known, item, here = _term_and_point(source)
-    for name, limits in known.bounds.items():
-        x = at[name]
-        assert isinstance(x, Fraction)
-        low, high = limits.lower, limits.upper
-        if low is not None and (_exact(low) > x or (limits.lower_open and _exact(low) == x)):
-            return False
-        if high is not None and (_exact(high) < x or (limits.upper_open and _exact(high) == x)):
+    for name, slope, end, strict in known.bounds:
+        stated = Fact(slope * (var(name) - to_term(end)), ">" if strict else ">=")
+        if fails(Sequent((), stated), at):
             return False
     if not all(_inside(at[name], ends) for name, ends in known.box.items()):
         return False
     for name in names:
-        split = affine_form(known.canon(item), name)
+        split = affine_form(known.canon(item), var(name))
         if split is not None:
             slope, end = known.affine(item, name) or split
             if not _same(slope * (var(name) - end), at, here):
                 return False
     return True
-
-
-def _exact(number: fmpq) -> Fraction:
-    return Fraction(int(number.p), int(number.q))
 
 
 def _inside(here: Number, ends: tuple[arb, arb]) -> bool:

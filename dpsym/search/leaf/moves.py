@@ -33,6 +33,7 @@ from dpsym.kernel.rules_calculus import Bounded
 from dpsym.kernel.sequents import Facts, Sequent, context, definedness
 from dpsym.kernel.statements import Fact
 from dpsym.kernel.terms import Term, substitute, var
+from dpsym.search.bounds import Bounds, bounds
 from dpsym.search.leaf import homogeneous
 from dpsym.search.leaf.factoring import factors, quotient
 from dpsym.search.leaf.hinges import evident_sign
@@ -118,7 +119,7 @@ def preparation(sequent: Sequent, form: Poly) -> Iterator[tuple[Move, bool]]:
         below = any(k < 0 for mono in _monos(form) for item, k in mono[1] if item is x)
         if len(lower) == 1 and known.canon(lower[0]):
             a = lower[0]
-            rough = name in known.box and name not in known.bounds and not a.vars
+            rough = name in known.box and name not in bounds(sequent.hypotheses) and not a.vars
             affine = all(
                 name not in fact.term.vars or known.affine(fact.term, name)
                 for fact in sequent.hypotheses
@@ -621,18 +622,16 @@ def touching(sequent: Sequent) -> list[Term]:
 def cuts(sequent: Sequent) -> list[Term]:
     """Terms whose sign to split on: free variables, order of variables, simple numbers."""
     known = context(sequent.hypotheses)
-    names = sorted(sequent.goal.term.vars)
+    names, limits = sorted(sequent.goal.term.vars), bounds(sequent.hypotheses)
     worst = least_point(sequent)
     out: list[Term] = []
     for name in names:
-        bounds = known.bounds.get(name)
-        if bounds is None or (bounds.lower is None and bounds.upper is None):
+        if name not in limits:
             out.append(var(name))
     out += [var(first) - var(second) for first, second in combinations(names, 2)]
     for name in names:
-        bounds = known.bounds.get(name)
-        low = bounds.lower if bounds else None
-        high = bounds.upper if bounds else None
+        found = limits.get(name, Bounds())
+        low, high = found.lower, found.upper
         values = [fmpq(1), fmpq(0), fmpq(1, 2), fmpq(2)]
         if worst is not None and np.isfinite(worst[name]) and abs(worst[name]) < 1e6:
             values.insert(0, fmpq(round(4 * worst[name]), 4))
@@ -640,5 +639,5 @@ def cuts(sequent: Sequent) -> list[Term]:
             if (low is None or value > low) and (high is None or value < high):
                 out.append(var(name) - tm.num(value))
     stated = {known.canon.normal(fact.term) for fact in sequent.hypotheses}
-    found = [item for item in dict.fromkeys(out) if known.canon.normal(item) not in stated]
-    return found[:7]
+    new = [item for item in dict.fromkeys(out) if known.canon.normal(item) not in stated]
+    return new[:7]

@@ -16,6 +16,7 @@ from dpsym.kernel.sequents import Sequent, context
 from dpsym.kernel.statements import INTEGER, Assumed, Guarantee, Mechanism, Processed, Statement
 from dpsym.kernel.terms import Term
 from dpsym.kernel.theorems import Theorem, prove
+from dpsym.search.bounds import bounds
 from dpsym.search.leaf.hinted import Hint
 from dpsym.search.privacy import library
 from dpsym.search.privacy.families import epsilon, sums
@@ -107,9 +108,9 @@ class _Prover:
 
     def whole_numbers(self, goal: Statement) -> Proof:
         """Bounds of integer variables that are not whole, or strict, made whole."""
-        bounds = context(goal.facts).bounds
+        known = bounds(goal.facts)
         for name, kind in goal.variables:
-            limits = bounds.get(name)
+            limits = known.get(name)
             if kind != INTEGER or limits is None or limits.lower is None:
                 continue
             floor = int(limits.lower.floor())

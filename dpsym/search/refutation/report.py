@@ -13,6 +13,7 @@ from dpsym.kernel.definitions import Constraint, Moment, Range, Support, constra
 from dpsym.kernel.refusal import Refusal
 from dpsym.kernel.statements import Guarantee, Mechanism, Processed
 from dpsym.kernel.terms import Term
+from dpsym.printing import show
 from dpsym.refutations import Atom, Output, Refutation
 from dpsym.search.refutation.exact import Values, at
 from dpsym.search.refutation.measures import (
@@ -64,7 +65,7 @@ def plain(item: Term, values: Values) -> Term:
 
 def named(guarantee: Guarantee, values: Values) -> str:
     """The guarantee with numbers, and its direction if it has one."""
-    args = ("oo" if arg is None else repr(plain(arg, values)) for arg in guarantee.args)
+    args = ("oo" if arg is None else show(plain(arg, values)) for arg in guarantee.args)
     return f"{guarantee.name}({', '.join(args)})"
 
 
@@ -279,4 +280,4 @@ def _about(item: Term, values: Values) -> str:
     text = decimal(value.high, 6, True)
     if number.size > _LONG:
         return f"about {text}"
-    return repr(number) if number.op == "num" else f"{number!r} (about {text})"
+    return show(number) if number.op == "num" else f"{show(number)} (about {text})"
