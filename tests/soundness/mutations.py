@@ -27,7 +27,7 @@ RELATIONS = (">=", ">", "!=")
 
 def certificates() -> list[str]:
     """Certificates of every kind of goal and most rules."""
-    from sympy import Abs, Max, exp, log, symbols
+    from sympy import Abs, Max, erfc, exp, log, pi, sqrt, symbols
 
     e, e1, e2, d1, d2 = symbols("e e1 e2 d1 d2", nonnegative=True)
     alpha, b, size = symbols("alpha b D", positive=True)
@@ -54,6 +54,15 @@ def certificates() -> list[str]:
         dp.check_inequality(Max(e1 + x, 0), Max(x, 0) + e1),
         dp.check_inequality(Abs(x + e), Abs(x) + e),
         dp.check_inequality(e * (exp(e) - 1) / (exp(e) + 1), e**2 / 2),
+        dp.check_inequality(  # a convex function beyond two zeros
+            log((exp(alpha * e) + exp((1 - alpha) * e)) / (1 + exp(e))),
+            alpha * (alpha - 1) * e**2 / 2,
+            above,
+        ),
+        dp.check_inequality(  # a limit at infinity: Birnbaum's bound of the Gaussian tail
+            2 * exp(-(e**2) / 2) / (e + sqrt(e**2 + 4)), sqrt(pi / 2) * erfc(e / sqrt(2))
+        ),
+        dp.check_inequality(1 - exp(-e), sqrt(1 - (1 + e) ** 2 * exp(-2 * e))),  # squares
     ]
     return [verdict.certificate for verdict in verdicts if isinstance(verdict, dp.Proved)]
 
