@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from time import process_time
+from time import perf_counter, process_time
 
 from dpsym.kernel.limits import interruptible
+
+_PAUSE = 0.002  # seconds between two looks at the time of the process
 
 
 class OutOfBudget(Exception):
@@ -20,11 +22,11 @@ class Budget:
     True
     """
 
-    __slots__ = ("_calls", "_end")
+    __slots__ = ("_end", "_looked")
 
     def __init__(self, seconds: float) -> None:
         self._end = process_time() + seconds
-        self._calls = 0
+        self._looked = 0.0
 
     def left(self) -> float:
         """Seconds that are left; negative when overdrawn."""
@@ -40,8 +42,9 @@ class Budget:
             raise OutOfBudget
 
     def _tick(self) -> None:
-        self._calls += 1
-        if not self._calls & 31:
+        now = perf_counter()  # which costs little, unlike the time of the process
+        if now - self._looked > _PAUSE:
+            self._looked = now
             self.check()
 
     @contextmanager

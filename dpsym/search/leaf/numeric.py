@@ -21,12 +21,14 @@ from dpsym.kernel.refusal import Refusal
 from dpsym.kernel.sequents import Facts, Sequent, context
 from dpsym.kernel.statements import Fact
 from dpsym.kernel.terms import Term, substitute
+from dpsym.search.leaf.budget import Budget, OutOfBudget
 
 Array = NDArray[np.float64]
 Point = Mapping[str, fmpq]
 COUNT = 1200
 SEED = 20_240_101
 _ROUNDING = 1e-12
+_ZERO_SECONDS = 0.1  # for seeing that a term is zero at a point
 _erfc = np.frompyfunc(math.erfc, 1, 1)
 
 
@@ -307,9 +309,10 @@ def sign_at(item: Term, point: Point) -> int | None:
             return 0
     numbers = {name: tm.num(value) for name, value in point.items()}
     try:
-        canon = Canon()
-        zero = canon.is_zero(canon(substitute(item, numbers)))
-    except (Refusal, ArithmeticError):
+        with Budget(_ZERO_SECONDS).enforced():  # a power of a sum may have many terms
+            canon = Canon()
+            zero = canon.is_zero(canon(substitute(item, numbers)))
+    except (Refusal, ArithmeticError, OutOfBudget):
         return None
     return 0 if zero and _defined(item, box) else None
 
