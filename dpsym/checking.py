@@ -34,6 +34,7 @@ __all__ = ["DEFAULT_BUDGET", "check", "check_inequality", "prove"]
 
 DEFAULT_BUDGET = 60.0
 _MOST = 86_400.0
+_UNDEFINED_FIRST, _UNDEFINED_LAST = 0.15, 1.0  # for each obligation
 _SIGN_SECONDS, _ROW_SECONDS, _DOMAIN_SECONDS = 1.0, 5.0, 5.0
 _FIRST_PROOF, _REFUTATION = 0.35, 0.35  # shares of the budget
 
@@ -162,15 +163,13 @@ def _inequality(
     empty = _emptiness(scope, sequent.hypotheses, text)
     if empty is not None:
         return empty
-    for premise in top_obligations(sequent.hypotheses, sequent.goal):
-        found = leaf.refute(premise, min(1.0, limit), integers) if premise.vars else None
-        if found is not None and _everywhere(premise, sequent, found):
-            raise InputError(
-                "lhs, rhs",
-                f"sides defined on the whole domain ({premise.goal!r} fails)",
-                text,
-                got=f"undefined at {_values(found)}",
-            )
+    given = sequent.hypotheses
+    doubtful = [  # what a condition needs is left out
+        premise
+        for premise in top_obligations(sequent.hypotheses, sequent.goal)
+        if premise.hypotheses[: len(given)] == given and not leaf.easy(premise)
+    ]
+    _refuse_undefined(doubtful, sequent, min(_UNDEFINED_FIRST, limit), integers, text)
     answer = leaf.decide(sequent, limit, integers, hints)
     seconds = _since(started)
     if isinstance(answer, Lemma):
@@ -179,12 +178,30 @@ def _inequality(
         if scope.dropped:
             return Unknown(text, (), _dropped(scope), seconds=seconds)
         return Refuted(text, PointWitness(sequent, answer.values), seconds=seconds)
-    return Unknown(text, open_goals(answer.left, scope), answer.reason, seconds=seconds)
+    _refuse_undefined(doubtful, sequent, min(_UNDEFINED_LAST, limit / 10), integers, text)
+    return Unknown(text, open_goals(answer.left, scope), answer.reason, seconds=_since(started))
 
 
-def _everywhere(premise: Sequent, sequent: Sequent, values: Mapping[str, fmpq]) -> bool:
-    """Whether the obligation is one of the whole domain, not of a branch or of a hypothesis."""
-    return premise.hypotheses == sequent.hypotheses and set(values) >= set(sequent.vars)
+def _refuse_undefined(
+    obligations: list[Sequent],
+    sequent: Sequent,
+    seconds: float,
+    integers: frozenset[str],
+    text: str,
+) -> None:
+    """Raises InputError with a point at which a side is undefined, if one is found."""
+    for premise in obligations:
+        found = leaf.refute(premise, seconds, integers)
+        if found is None:
+            continue
+        rest = sorted(set(sequent.vars) - set(found))  # no condition is on these
+        point = {**found, **{name: fmpq(0) for name in rest}}
+        raise InputError(
+            "lhs, rhs",
+            f"sides defined on the whole domain ({premise.goal!r} fails)",
+            text,
+            got=f"undefined at {_values(point)}",
+        )
 
 
 class PointWitness:
@@ -199,7 +216,11 @@ class PointWitness:
         from dpsym.kernel.balls import enclose
 
         names = {name: tm.num(value) for name, value in self.values.items()}
-        low, high = enclose(tm.substitute(self._sequent.goal.term, names), {}, 128, True)
+        gap = tm.substitute(self._sequent.goal.term, names)
+        low, high = enclose(gap, {}, 128, True)
+        for bits in (512, 4096):  # a gap that is small beside its parts
+            if low < 0 < high or (low == 0) != (high == 0):
+                low, high = enclose(gap, {}, bits, True)
         at = f"at {_values(self.values)}: " if self.values else ""
         return f"{at}rhs - lhs lies in [{low.str(8, radius=False)}, {high.str(8, radius=False)}]"
 
