@@ -112,6 +112,16 @@ class Balls:
         return [values[i] for i in self._out]
 
 
+def _raised(base: arb, power: int) -> arb:
+    """Also where the base may be zero, of which Arb's own power makes nothing."""
+    out = arb(1)
+    while power:
+        if power & 1:
+            out = out * base
+        base, power = base * base, power >> 1
+    return out
+
+
 def _step(item: Term, at: list[int]) -> _Step:
     op = item.op
     if op == "num":
@@ -127,8 +137,8 @@ def _step(item: Term, at: list[int]) -> _Step:
     if op == "pow":
         power = int(item.value)
         if power < 0:
-            return lambda v: 1 / v[first] ** -power
-        return lambda v: v[first] ** power
+            return lambda v: 1 / _raised(v[first], -power)
+        return lambda v: _raised(v[first], power)
     if op == "ite":
         _, then, otherwise = at
         return lambda v: v[otherwise if v[first] < 0 else then]
