@@ -170,7 +170,7 @@ def _inequality(
         if premise.hypotheses[: len(given)] == given and not leaf.easy(premise)
     ]
     _refuse_undefined(doubtful, sequent, min(_UNDEFINED_FIRST, limit), integers, text)
-    answer = leaf.decide(sequent, limit, integers, hints)
+    answer = leaf.decide(sequent, max(limit - _since(started), limit / 2), integers, hints)
     seconds = _since(started)
     if isinstance(answer, Lemma):
         return Proved(text, Result(answer), seconds=seconds)
@@ -178,7 +178,8 @@ def _inequality(
         if scope.dropped:
             return Unknown(text, (), _dropped(scope), seconds=seconds)
         return Refuted(text, PointWitness(sequent, answer.values), seconds=seconds)
-    _refuse_undefined(doubtful, sequent, min(_UNDEFINED_LAST, limit / 10), integers, text)
+    rest = min(_UNDEFINED_LAST, limit / 10 / (len(doubtful) or 1))
+    _refuse_undefined(doubtful, sequent, rest, integers, text)
     return Unknown(text, open_goals(answer.left, scope), answer.reason, seconds=_since(started))
 
 
