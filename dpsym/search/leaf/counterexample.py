@@ -31,8 +31,13 @@ def find(
                 return found
     except OutOfBudget:
         pass
-    if not thorough:
-        return None
+    return exactly(sequent, budget, integers, seed) if thorough else None
+
+
+def exactly(
+    sequent: Sequent, budget: Budget, integers: frozenset[str], seed: int = 1
+) -> dict[str, fmpq] | None:
+    """The same without floats: what these see is left out."""
     try:
         with budget.enforced():
             return deep.find(sequent, budget, integers, seed)

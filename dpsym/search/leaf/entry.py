@@ -23,8 +23,9 @@ if TYPE_CHECKING:
     from dpsym.search.leaf.prover import Search
 
 _QUICK, _FIRST_LOOK, _LAST_LOOK = 0.3, 0.05, 2.0
-# after so many seconds the search for a proof is interrupted, for a look of at most so many
-_BETWEEN = ((0.6, 0.2), (3.0, _LAST_LOOK))
+# after so many seconds the search for a proof is interrupted, for a look of at most so many, and
+# whether floats, which had a look before it, have another one
+_BETWEEN = ((0.6, 0.2, False), (3.0, _LAST_LOOK, True))
 _REST = 0.25  # share of what the search for a proof leaves, for the last look
 _HINTED = 0.6  # share of the time for following hints
 
@@ -90,13 +91,16 @@ def decide(
         return Point(point)
     late = min(_LAST_LOOK, given.left() / 10)
 
-    def look(most: float) -> None:
+    def look(most: float, floats: bool) -> None:
         seconds = Budget(min(most, given.left() / 10))
-        point = counterexample.find(sequent, seconds, integers, thorough=True)
+        if floats:
+            point = counterexample.find(sequent, seconds, integers, thorough=True)
+        else:
+            point = counterexample.exactly(sequent, seconds, integers)
         if point is not None:
             raise _Found(point)
 
-    looks = [(after, partial(look, most)) for after, most in _BETWEEN]
+    looks = [(after, partial(look, most, floats)) for after, most, floats in _BETWEEN]
     try:
         searching = given.part(given.left() - late).interrupted(*looks)
         found = _thoroughly(sequent, searching)
