@@ -21,6 +21,7 @@ from dpsym.search.leaf.numeric import affine_order
 _SIMPLE = [fmpq(p, q) for p, q in ((0, 1), (1, 2), (1, 1), (1, 1), (2, 1), (3, 1), (10, 1))]
 _SIMPLE += [fmpq(p, q) for p, q in ((1, 3), (1, 4), (3, 2), (5, 1), (100, 1), (3, 4))]
 _RATIOS = [fmpq(p, q) for p, q in ((1, 1), (1, 1), (1, 1), (2, 1), (1, 2), (-1, 1), (11, 10))]
+_PLAIN, _FEW = 0.25, 5  # share of the points of faces and few values alone, and how few
 _MOST_TIES, _MOST_EXPONENT = 24, 5000
 
 _End = tuple[bool, Term]  # whether the end belongs to the domain, and what it is
@@ -32,6 +33,7 @@ class Corners:
     def __init__(self, sequent: Sequent, integers: frozenset[str], seed: int) -> None:
         self.random = random.Random(seed)
         self.integers = integers
+        self.plain = False  # see _PLAIN
         self.names = affine_order(sequent.hypotheses, sorted(sequent.vars))
         self.ties = ties(sequent)
         known = context(sequent.hypotheses)
@@ -51,6 +53,7 @@ class Corners:
     def __iter__(self) -> Iterator[dict[str, fmpq]]:
         while True:
             point: dict[str, fmpq] = {}
+            self.plain = self.random.random() < _PLAIN
             for name in self.names:
                 point[name] = self.value(name, point)
             if self.ties and self.random.random() < 0.6:
@@ -89,7 +92,7 @@ class Corners:
         self, low: tuple[bool, fmpq] | None, high: tuple[bool, fmpq] | None, others: list[fmpq]
     ) -> fmpq:
         rng = self.random
-        simple = rng.choice(_SIMPLE)
+        simple = rng.choice(_SIMPLE[:_FEW] if self.plain else _SIMPLE)
         if low is None and high is None:
             size = (
                 simple if rng.random() < 0.4 else self.far() if rng.random() < 0.5 else self.near()
@@ -108,8 +111,10 @@ class Corners:
             near, sign = high, -1
         closed, end = near
         kind = rng.random()
-        if closed and kind < 0.3:
+        if closed and kind < (0.5 if self.plain else 0.3):
             return end
+        if self.plain and _inside(simple, low, high):
+            return simple
         width = None if low is None or high is None else high[1] - low[1]
         if kind < 0.45 and _inside(simple, low, high):
             return simple
