@@ -36,6 +36,7 @@ __all__ = ["DEFAULT_BUDGET", "check", "check_inequality", "prove"]
 
 DEFAULT_BUDGET = 60.0
 _MOST = 86_400.0
+_UNDEFINED_FIRST, _UNDEFINED_LAST = 0.15, 1.0  # seconds for each sub-term
 _SIGN_SECONDS, _ROW_SECONDS, _DOMAIN_SECONDS = 1.0, 5.0, 5.0
 _FIRST_PROOF, _REFUTATION, _DOMAIN = 0.35, 0.35, 0.3  # shares of the budget
 
@@ -165,8 +166,8 @@ def _inequality(
     if empty is not None:
         return empty
     if not scope.dropped:
-        refuse_undefined(sequent, integers, leaf.Budget(limit - _since(started)))
-    answer = leaf.decide(sequent, limit - _since(started), integers, hints)
+        refuse_undefined(sequent, integers, leaf.Budget(limit - _since(started)), _UNDEFINED_FIRST)
+    answer = leaf.decide(sequent, max(limit - _since(started), limit / 2), integers, hints)
     seconds = _since(started)
     if isinstance(answer, Lemma):
         return Proved(text, Result(answer), seconds=seconds)
@@ -174,7 +175,9 @@ def _inequality(
         if scope.dropped:
             return Unknown(text, (), _dropped(scope), seconds=seconds)
         return Refuted(text, PointWitness(sequent, answer.values), seconds=seconds)
-    return Unknown(text, open_goals(answer.left, scope), answer.reason, seconds=seconds)
+    if not scope.dropped:
+        refuse_undefined(sequent, integers, leaf.Budget(limit / 10), _UNDEFINED_LAST)
+    return Unknown(text, open_goals(answer.left, scope), answer.reason, seconds=_since(started))
 
 
 class PointWitness:
@@ -189,7 +192,11 @@ class PointWitness:
         from dpsym.kernel.balls import enclose
 
         names = {name: tm.num(value) for name, value in self.values.items()}
-        low, high = enclose(tm.substitute(self._sequent.goal.term, names), {}, 128, True)
+        gap = tm.substitute(self._sequent.goal.term, names)
+        low, high = enclose(gap, {}, 128, True)
+        for bits in (512, 4096):  # a gap that is small beside its parts
+            if low < 0 < high or (low == 0) != (high == 0):
+                low, high = enclose(gap, {}, bits, True)
         at = f"at {shown_values(self.values)}: " if self.values else ""
         return f"{at}rhs - lhs lies in [{low.str(8, radius=False)}, {high.str(8, radius=False)}]"
 

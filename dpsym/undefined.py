@@ -17,12 +17,14 @@ from dpsym.search.leaf import Budget
 
 __all__ = ["refuse_undefined", "shown_values"]
 
-_SECONDS, _SHARE = 1.0, 0.1  # for one condition: at most so many, and so much of what is left
+_SHARE = 0.1  # of what is left of the budget, for one condition
 
 
-def refuse_undefined(sequent: Sequent, integers: frozenset[str], given: Budget) -> None:
+def refuse_undefined(
+    sequent: Sequent, integers: frozenset[str], given: Budget, seconds: float = 1.0
+) -> None:
     """Raises InputError if a side, or a condition of the domain, is undefined at a point at which
-    the conditions (those before it) hold.
+    the conditions (those before it) hold, after looking so long at each.
 
     Nothing is refused that is merely not shown to be defined.
 
@@ -34,7 +36,9 @@ def refuse_undefined(sequent: Sequent, integers: frozenset[str], given: Budget) 
     got log(x), which is undefined at x = -1 (it needs x > 0)
     """
     for premise in top_obligations(sequent.hypotheses, sequent.goal):
-        part = given.part(min(_SECONDS, _SHARE * given.left()))
+        if premise.vars and leaf.easy(premise):
+            continue
+        part = given.part(min(seconds, _SHARE * given.left()))
         found = leaf.refute(premise, part, integers) if premise.vars else _constant(premise)
         if found is None:
             continue

@@ -6,7 +6,22 @@ import math
 from fractions import Fraction
 
 import pytest
-from sympy import Abs, Add, I, Max, Mul, Rational, Symbol, exp, log, nan, oo, sqrt, symbols
+from sympy import (
+    Abs,
+    Add,
+    I,
+    Max,
+    Mul,
+    Piecewise,
+    Rational,
+    Symbol,
+    exp,
+    log,
+    nan,
+    oo,
+    sqrt,
+    symbols,
+)
 
 import dpsym as dp
 from dpsym.kernel.certificate import verify
@@ -15,7 +30,7 @@ e, e1, e2 = symbols("epsilon epsilon1 epsilon2", nonnegative=True)
 d, d1, d2 = symbols("delta delta1 delta2", nonnegative=True)
 alpha, b, size, rho = symbols("alpha b Delta rho", positive=True)
 k = symbols("k", integer=True, positive=True)
-x = symbols("x", real=True)
+x, s1, s2 = symbols("x s1 s2", real=True)
 LAPLACE = dp.AdditiveNoise(dp.noise.Laplace(scale=b), sensitivity=size)
 TWO = dp.compose(dp.ApproxDP(e1, d1), dp.ApproxDP(e2, d2))
 
@@ -133,6 +148,23 @@ BAD = [
 def test_bad_input_gets_one_clear_error(call, names):
     with pytest.raises(dp.InputError, match=f"(?s){names}"):
         call()
+
+
+n1, n2 = symbols("n1 n2", nonnegative=True)
+UNDEFINED = [  # sides, conditions, what fails, and the values at which it does
+    (0, log(s2 / s1) + (s1**2 + x**2) / (2 * s2**2), [s1 > 0], "s2", "s2 = (-|0)"),
+    (1 / (exp(x) - 1) ** 2, 1 + 1 / (exp(x) - 1) ** 2, [x > -0.001], "exp", "x = 0"),
+    (1 / (n1 * n2 - 1) ** 2, 2 + 1 / (n1 * n2 - 1) ** 2, [], "n1.*!= 0", "n1 = .*n2 = "),
+    (0, 1 / (x**2 - 2 * x - 15) ** 2, [], r"x\*\*2", "x = (5|-3)"),
+    (0, 1 / (exp(x) - exp(2 * x - 1)) ** 2, [x >= 0, x <= 3], "exp", "x = 1"),
+    (0, Piecewise((x**2 * log(x) ** 2, x >= 0), (1, True)), [x >= -1], "x > 0", "x = 0"),
+]
+
+
+@pytest.mark.parametrize(("lhs", "rhs", "where", "names", "values"), UNDEFINED)
+def test_undefined_sides_are_named_with_a_point(lhs, rhs, where, names, values):
+    with pytest.raises(dp.InputError, match=f"(?s){names}.*undefined at.*{values}"):
+        dp.check_inequality(lhs, rhs, where=where, budget=10)
 
 
 def test_an_assumption_that_the_kernel_drops_allows_no_witness():

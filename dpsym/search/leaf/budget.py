@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from time import perf_counter, process_time
 
@@ -15,6 +16,23 @@ class OutOfBudget(Exception):
     """The seconds of a budget are spent."""
 
 
+class _Alarm:
+    """Calls functions, each once, when it is time."""
+
+    __slots__ = ("_left", "at")
+
+    def __init__(self, calls: list[tuple[float, Callable[[], None]]]) -> None:
+        self._left = [*calls, (math.inf, lambda: None)]
+        self.at = self._left[0][0]
+
+    def ring(self) -> None:
+        _, call = self._left.pop(0)
+        self.at = math.inf  # not while the function runs
+        with interruptible(None):  # it keeps to a budget of its own
+            call()
+        self.at = self._left[0][0]
+
+
 class Budget:
     """CPU seconds of this process, counted from when the budget is made.
 
@@ -22,11 +40,12 @@ class Budget:
     True
     """
 
-    __slots__ = ("_end", "_looked")
+    __slots__ = ("_alarm", "_end", "_looked")
 
     def __init__(self, seconds: float) -> None:
         self._end = process_time() + seconds
         self._looked = 0.0
+        self._alarm: _Alarm | None = None
 
     def left(self) -> float:
         """Seconds that are left; negative when overdrawn."""
@@ -34,12 +53,27 @@ class Budget:
 
     def part(self, seconds: float) -> Budget:
         """A budget of at most so many seconds, within this one."""
-        return Budget(min(seconds, self.left()))
+        out = Budget(min(seconds, self.left()))
+        out._alarm = self._alarm
+        return out
+
+    def interrupted(self, *calls: tuple[float, Callable[[], None]]) -> Budget:
+        """A budget of what is left, within which checks call functions, each once after so long.
+
+        What a function raises comes out of that check. Times are in order.
+        """
+        out = self.part(self.left())
+        now = process_time()
+        out._alarm = _Alarm([(now + seconds, call) for seconds, call in calls])
+        return out
 
     def check(self) -> None:
         """Raises OutOfBudget when nothing is left."""
-        if process_time() > self._end:
+        now = process_time()
+        if now > self._end:
             raise OutOfBudget
+        if self._alarm is not None and now > self._alarm.at:
+            self._alarm.ring()
 
     def _tick(self) -> None:
         now = perf_counter()  # which costs little, unlike the time of the process

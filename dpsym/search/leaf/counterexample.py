@@ -7,26 +7,41 @@ from collections.abc import Mapping
 import numpy as np
 from flint import fmpq
 
+from dpsym.kernel.refusal import Refusal
 from dpsym.kernel.sequents import Sequent
+from dpsym.search.leaf import deep
 from dpsym.search.leaf.budget import Budget, OutOfBudget
 from dpsym.search.leaf.numeric import SEED, Array, Samples, Values, from_float, refutes, satisfied
 
 _DIGITS = (1, 2, 3, 5, 8, 12, None)
 _TRIES = 6
+_FLOATS = 0.35  # share of the time
 
 
 def find(
-    sequent: Sequent, budget: Budget, integers: frozenset[str], thorough: bool
+    sequent: Sequent, budget: Budget, integers: frozenset[str], thorough: bool, seed: int = 1
 ) -> dict[str, fmpq] | None:
     """A rational point at which all hypotheses hold and the goal fails, for certain."""
     names = sequent.vars
     try:
-        with budget.enforced():
+        with budget.part(budget.left() * (_FLOATS if thorough else 1)).enforced() as part:
             here = Samples(sequent.hypotheses, names, 4000 if thorough else 1200, integers)
-            if not here.count:
-                return None
-            return _Search(sequent, here, budget, integers, thorough).run()
+            found = _Search(sequent, here, part, integers, thorough).run() if here.count else None
+            if found is not None:
+                return found
     except OutOfBudget:
+        pass
+    return exactly(sequent, budget, integers, seed) if thorough else None
+
+
+def exactly(
+    sequent: Sequent, budget: Budget, integers: frozenset[str], seed: int = 1
+) -> dict[str, fmpq] | None:
+    """The same without floats: what these see is left out."""
+    try:
+        with budget.enforced():
+            return deep.find(sequent, budget, integers, seed)
+    except (OutOfBudget, Refusal, RecursionError):
         return None
 
 

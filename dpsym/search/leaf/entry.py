@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import partial
 from typing import TYPE_CHECKING
 
 from flint import fmpq
@@ -22,6 +23,10 @@ if TYPE_CHECKING:
     from dpsym.search.leaf.prover import Search
 
 _QUICK, _FIRST_LOOK, _LAST_LOOK = 0.3, 0.05, 2.0
+# after so many seconds the search for a proof is interrupted, for a look of at most so many, and
+# whether floats, which had a look before it, have another one
+_BETWEEN = ((0.6, 0.2, False), (3.0, _LAST_LOOK, True))
+_REST = 0.25  # share of what the search for a proof leaves, for the last look
 _HINTED = 0.6  # share of the time for following hints
 _FRONTIER = 0.15  # for choosing what to show of what is left open
 
@@ -50,6 +55,11 @@ def prove(sequent: Sequent, seconds: Budget | float, hints: tuple[Hint, ...] = (
     return found if found is not None else _thoroughly(sequent, given)
 
 
+def easy(sequent: Sequent) -> bool:
+    """Whether a proof is found within milliseconds."""
+    return _quickly(sequent, Budget(_QUICK)) is not None
+
+
 def refute(
     sequent: Sequent, seconds: Budget | float, integers: frozenset[str] = frozenset()
 ) -> dict[str, fmpq] | None:
@@ -67,9 +77,10 @@ def decide(
     integers: frozenset[str] = frozenset(),
     hints: tuple[Hint, ...] = (),
 ) -> Lemma | Point | Open:
-    """Easy proofs, then a short search for a counterexample, a proof, a longer counterexample.
+    """Easy proofs, a short search for a counterexample, a search for a proof, a longer look.
 
-    Hints are followed first, for a part of the time."""
+    The search for a proof is interrupted for thorough looks. Hints are followed first, for a part
+    of the time."""
     given = budget(seconds)
     found: Lemma | Open | None = _by_hints(sequent, given, hints) or _quickly(sequent, given)
     if found is not None:
@@ -80,11 +91,35 @@ def decide(
     if point is not None:
         return Point(point)
     late = min(_LAST_LOOK, given.left() / 10)
-    found = _thoroughly(sequent, given.part(given.left() - late))
+
+    def look(most: float, floats: bool) -> None:
+        seconds = Budget(min(most, given.left() / 10))
+        if floats:
+            point = counterexample.find(sequent, seconds, integers, thorough=True)
+        else:
+            point = counterexample.exactly(sequent, seconds, integers)
+        if point is not None:
+            raise _Found(point)
+
+    looks = [(after, partial(look, most, floats)) for after, most, floats in _BETWEEN]
+    try:
+        searching = given.part(given.left() - late).interrupted(*looks)
+        found = _thoroughly(sequent, searching)
+    except _Found as refuted:
+        return Point(refuted.point)
     if isinstance(found, Lemma):
         return found
-    point = counterexample.find(sequent, given.part(_LAST_LOOK), integers, thorough=True)
+    longer = max(_LAST_LOOK, given.left() * _REST)
+    point = counterexample.find(sequent, given.part(longer), integers, thorough=True, seed=2)
     return found if point is None else Point(point)
+
+
+class _Found(Exception):
+    """A counterexample turned up during the search for a proof."""
+
+    def __init__(self, point: dict[str, fmpq]) -> None:
+        super().__init__()
+        self.point = point
 
 
 def _by_hints(sequent: Sequent, given: Budget, hints: tuple[Hint, ...]) -> Lemma | None:

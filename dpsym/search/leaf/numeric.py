@@ -29,6 +29,7 @@ COUNT = 1200
 SEED = 20_240_101
 _ROUNDING = 1e-12
 _ZERO_SECONDS = 0.1  # for seeing that a term is zero at a point
+_BITS = 256
 _erfc = np.frompyfunc(math.erfc, 1, 1)
 
 
@@ -132,7 +133,7 @@ def satisfied(values: Values, fact: Fact) -> NDArray[np.bool_]:
     return found >= -1e-15 * values.scale(fact.term)
 
 
-def _order(hypotheses: Facts, names: list[str]) -> list[str]:
+def affine_order(hypotheses: Facts, names: list[str]) -> list[str]:
     """An order in which most bounds of a variable depend on earlier ones alone."""
     known = context(hypotheses)
     before: dict[str, set[str]] = {name: set() for name in names}
@@ -159,7 +160,7 @@ def _sample(
 ) -> dict[str, Array]:
     known = context(hypotheses)
     points: dict[str, Array] = {}
-    for name in _order(hypotheses, names):
+    for name in affine_order(hypotheses, names):
         low, high = np.full(count, -np.inf), np.full(count, np.inf)
         values = Values(points, count)
         for fact in hypotheses:
@@ -292,21 +293,38 @@ def least_point(sequent: Sequent) -> dict[str, float] | None:
 # -- certain signs at a rational point
 
 
-def sign_at(item: Term, point: Point) -> int | None:
-    """-1, 0 or 1 if the term is defined at the point and its sign is certain, else None."""
-    box: dict[str, Enclosure] = {name: rational(value) for name, value in point.items()}
-    for bits in (96, 256):
-        try:
-            with precision(bits):
-                lo, hi = Evaluator(box, True)(item)
-        except Undefined:
-            continue
-        if lo > 0:
-            return 1
-        if hi < 0:
-            return -1
-        if lo == 0 and hi == 0:
-            return 0
+def sign_at(item: Term, point: Point, bits: int = _BITS) -> int | None:
+    """-1, 0 or 1 if the term is defined at the point and its sign is certain, else None.
+
+    >>> x, tiny = tm.var("x"), fmpq(1, 10**300)
+    >>> sign_at(x - tiny - x, {"x": fmpq(1, 3)}), sign_at(tm.exp(x) - 1 - x, {"x": tiny}, 2048)
+    (-1, 1)
+    """
+    found = _enclosed_sign(item, point, 96)
+    if found is None:
+        found = _enclosed_sign(item, point, _BITS)
+    if found is None:
+        found = _zero(item, point)
+    if found is None and bits > _BITS:
+        found = _enclosed_sign(item, point, bits)
+    return found
+
+
+def _enclosed_sign(item: Term, point: Point, bits: int) -> int | None:
+    try:
+        with precision(bits):  # an exact value is enclosed by itself only with enough bits
+            box: dict[str, Enclosure] = {name: rational(value) for name, value in point.items()}
+            lo, hi = Evaluator(box, True)(item)
+    except Undefined:
+        return None
+    if lo > 0:
+        return 1
+    if hi < 0:
+        return -1
+    return 0 if lo == 0 and hi == 0 else None
+
+
+def _zero(item: Term, point: Point) -> int | None:
     numbers = {name: tm.num(value) for name, value in point.items()}
     try:
         with Budget(_ZERO_SECONDS).enforced():  # a power of a sum may have many terms
@@ -314,21 +332,21 @@ def sign_at(item: Term, point: Point) -> int | None:
             zero = canon.is_zero(canon(substitute(item, numbers)))
     except (Refusal, ArithmeticError, OutOfBudget):
         return None
-    return 0 if zero and _defined(item, box) else None
+    return 0 if zero and _defined(item, point) else None
 
 
-def _defined(item: Term, box: dict[str, Enclosure]) -> bool:
+def _defined(item: Term, point: Point) -> bool:
     try:
-        with precision(256):
-            Evaluator(box, True)(item)
+        with precision(_BITS):
+            Evaluator({name: rational(value) for name, value in point.items()}, True)(item)
     except Undefined:
         return False
     return True
 
 
-def holds_at(fact: Fact, point: Point) -> bool | None:
+def holds_at(fact: Fact, point: Point, bits: int = _BITS) -> bool | None:
     """Whether the fact holds at the point; None if that is not certain."""
-    sign = sign_at(fact.term, point)
+    sign = sign_at(fact.term, point, bits)
     if sign is None:
         return None
     if fact.rel == "!=":
@@ -336,14 +354,16 @@ def holds_at(fact: Fact, point: Point) -> bool | None:
     return sign > 0 or (sign == 0 and fact.rel == ">=")
 
 
-def refutes(sequent: Sequent, point: Point, partial: bool = False) -> bool:
+def refutes(sequent: Sequent, point: Point, partial: bool = False, bits: int = _BITS) -> bool:
     """Whether, for certain, the hypotheses hold at the point and the goal fails.
 
-    With ``partial``, hypotheses on other variables are left out."""
-    return holds_at(sequent.goal, point) is False and all_hold(sequent.hypotheses, point, partial)
+    With ``partial``, hypotheses on other variables are left out; ``bits`` is the precision to which
+    the values are enclosed."""
+    fails = holds_at(sequent.goal, point, bits) is False
+    return fails and all_hold(sequent.hypotheses, point, partial, bits)
 
 
-def all_hold(facts: Iterable[Fact], point: Point, partial: bool = False) -> bool:
+def all_hold(facts: Iterable[Fact], point: Point, partial: bool = False, bits: int = _BITS) -> bool:
     return all(
-        holds_at(fact, point) for fact in facts if not partial or fact.term.vars <= set(point)
+        holds_at(fact, point, bits) for fact in facts if not partial or fact.term.vars <= set(point)
     )
