@@ -154,7 +154,7 @@ n1, n2 = symbols("n1 n2", nonnegative=True)
 UNDEFINED = [  # sides, conditions, what fails, and the values at which it does
     (0, log(s2 / s1) + (s1**2 + x**2) / (2 * s2**2), [s1 > 0], "s2", "s2 = (-|0)"),
     (1 / (exp(x) - 1) ** 2, 1 + 1 / (exp(x) - 1) ** 2, [x > -0.001], "exp", "x = 0"),
-    (1 / (n1 * n2 - 1) ** 2, 2 + 1 / (n1 * n2 - 1) ** 2, [], "n1.*!= 0", "n1 = .*n2 = "),
+    (1 / (n1 * n2 - 1) ** 2, 2 + 1 / (n1 * n2 - 1) ** 2, [], "n1.*!= 1", "n1 = .*n2 = "),
     (0, 1 / (x**2 - 2 * x - 15) ** 2, [], r"x\*\*2", "x = (5|-3)"),
     (0, 1 / (exp(x) - exp(2 * x - 1)) ** 2, [x >= 0, x <= 3], "exp", "x = 1"),
     (0, Piecewise((x**2 * log(x) ** 2, x >= 0), (1, True)), [x >= -1], "x > 0", "x = 0"),
@@ -163,7 +163,7 @@ UNDEFINED = [  # sides, conditions, what fails, and the values at which it does
 
 @pytest.mark.parametrize(("lhs", "rhs", "where", "names", "values"), UNDEFINED)
 def test_undefined_sides_are_named_with_a_point(lhs, rhs, where, names, values):
-    with pytest.raises(dp.InputError, match=f"(?s){names}.*undefined at.*{values}"):
+    with pytest.raises(dp.InputError, match=f"(?s)(?=.*{names}).*undefined at.*{values}"):
         dp.check_inequality(lhs, rhs, where=where, budget=10)
 
 

@@ -47,8 +47,9 @@ def abbreviations(terms: Iterable[Term]) -> list[tuple[Term, Term]]:
     >>> from dpsym.kernel.terms import exp, log
     >>> x, y = var("x"), var("y")
     >>> part = exp(1 + 2 * x * y + 3 * log(y))
-    >>> abbreviations([part + 1 / (2 + part), part * x, log(part)])
-    [(exp(1 + 2*x*y + 3*log(y)), A)]
+    >>> ((found, letter),) = abbreviations([part + 1 / (2 + part), part * x, log(part)])
+    >>> found is part, letter
+    (True, A)
     """
     left = [node for node in dict.fromkeys(terms) if node.size <= _LARGEST][:_MOST_TERMS]
     used = frozenset[str]().union(*(node.vars for node in left))

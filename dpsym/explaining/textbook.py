@@ -20,8 +20,10 @@ def in_letters(
     have no instance in letters.
 
     >>> from dpsym.kernel.terms import num
-    >>> in_letters("exp_taylor", (num(2), 1))
-    ((), exp(u) - (1 + u) >= 0, {'u': 2})
+    >>> from dpsym.printing import show_fact
+    >>> conditions, fact, terms = in_letters("exp_taylor", (num(2), 1))
+    >>> conditions, show_fact(fact), terms
+    ((), 'exp(u) >= 1 + u', {'u': 2})
     """
     letters = list(inspect.signature(LEMMAS[name].build).parameters)
     given = dict(zip(letters, args, strict=True))

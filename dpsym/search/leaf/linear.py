@@ -33,7 +33,6 @@ from dpsym.kernel.lemmas import instance
 from dpsym.kernel.refusal import Refusal, TooLarge
 from dpsym.kernel.sequents import Sequent, context
 from dpsym.kernel.terms import Term
-from dpsym.search.leaf.numeric import refuting_point
 from dpsym.search.leaf.simplex import Column, refine, solve
 from dpsym.search.leaf.steps import atoms, coefficient, evident, exponentials
 
@@ -93,7 +92,7 @@ class Program:
             conditions, fact = instance(name, args)
             if all(
                 self.known.evident(condition)
-                or not (sure or refuting_point(Sequent(self.known.hypotheses, condition)))
+                or not (sure or _fails(Sequent(self.known.hypotheses, condition)))
                 for condition in conditions
             ):
                 lemma = ("lemma", None, None, (name, args))
@@ -396,6 +395,13 @@ def _by_floats(
     if needs_strict and not any(found[j] > 0 and p.strict for j, p in enumerate(products)):
         return None
     return found
+
+
+def _fails(sequent: Sequent) -> bool:
+    """Whether a sample refutes it."""
+    from dpsym.search.leaf.numeric import plausible  # loads numpy
+
+    return not plausible(sequent)
 
 
 # -- programs

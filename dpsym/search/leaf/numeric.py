@@ -22,6 +22,7 @@ from dpsym.kernel.sequents import Facts, Sequent, context
 from dpsym.kernel.statements import Fact
 from dpsym.kernel.terms import Term, substitute
 from dpsym.search.leaf.budget import Budget, OutOfBudget
+from dpsym.search.leaf.steps import number_of
 
 Array = NDArray[np.float64]
 Point = Mapping[str, fmpq]
@@ -304,7 +305,7 @@ def sign_at(item: Term, point: Point, bits: int = _BITS) -> int | None:
     if found is None:
         found = _enclosed_sign(item, point, _BITS)
     if found is None:
-        found = _zero(item, point)
+        found = _exact_sign(item, point)
     if found is None and bits > _BITS:
         found = _enclosed_sign(item, point, bits)
     return found
@@ -324,15 +325,19 @@ def _enclosed_sign(item: Term, point: Point, bits: int) -> int | None:
     return 0 if lo == 0 and hi == 0 else None
 
 
-def _zero(item: Term, point: Point) -> int | None:
+def _exact_sign(item: Term, point: Point) -> int | None:
+    """The sign of a value that the canonical form shows to be rational."""
     numbers = {name: tm.num(value) for name, value in point.items()}
     try:
         with Budget(_ZERO_SECONDS).enforced():  # a power of a sum may have many terms
             canon = Canon()
-            zero = canon.is_zero(canon(substitute(item, numbers)))
+            form = canon(substitute(item, numbers))
+            value = fmpq(0) if canon.is_zero(form) else number_of(form)
     except (Refusal, ArithmeticError, OutOfBudget):
         return None
-    return 0 if zero and _defined(item, point) else None
+    if value is None or not _defined(item, point):
+        return None
+    return int(value > 0) - int(value < 0)
 
 
 def _defined(item: Term, point: Point) -> bool:
