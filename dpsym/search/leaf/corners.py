@@ -133,12 +133,16 @@ class Corners:
 
     def near(self) -> fmpq:
         """Small and positive."""
-        most = self.random.choice((3, 16, 16, 40, 320))
-        return self.digits() / fmpq(10) ** self.random.randint(1, most)
+        return self.digits() / fmpq(10) ** self.order((3, 16, 16, 40, 320))
 
     def far(self) -> fmpq:
-        most = self.random.choice((1, 2, 4, 4, 9))
-        return self.digits() * fmpq(10) ** self.random.randint(0, most)
+        return self.digits() * fmpq(10) ** (self.order((2, 3, 5, 5, 10)) - 1)
+
+    def order(self, scales: tuple[int, ...]) -> int:
+        """An order of magnitude; the ends of scales are likely, since there corners are."""
+        most = self.random.choice(scales)
+        least = most - most // 10 if self.random.random() < 0.3 else 1
+        return self.random.randint(least, most)
 
     def tie(self, point: dict[str, fmpq]) -> None:
         """Move one variable to where some term is zero."""

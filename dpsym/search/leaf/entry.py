@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 _QUICK, _FIRST_LOOK, _LAST_LOOK = 0.3, 0.05, 2.0
 # after so many seconds the search for a proof is interrupted, for a look of at most so many, and
 # whether floats, which had a look before it, have another one
-_BETWEEN = ((0.6, 0.2, False), (3.0, _LAST_LOOK, True))
+_BETWEEN = ((0.6, 0.25, False), (3.0, 1.0, True))
 _REST = 0.25  # share of what the search for a proof leaves, for the last look
 _HINTED = 0.6  # share of the time for following hints
 _FRONTIER = 0.15  # for choosing what to show of what is left open
