@@ -34,7 +34,7 @@ __all__ = ["DEFAULT_BUDGET", "check", "check_inequality", "prove"]
 
 DEFAULT_BUDGET = 60.0
 _MOST = 86_400.0
-_UNDEFINED_FIRST, _UNDEFINED_LAST = 0.15, 1.0  # for each obligation
+_UNDEFINED_FIRST, _UNDEFINED_LAST = 0.15, 1.0  # for each obligation, and for all of them
 _SIGN_SECONDS, _ROW_SECONDS, _DOMAIN_SECONDS = 1.0, 5.0, 5.0
 _FIRST_PROOF, _REFUTATION = 0.35, 0.35  # shares of the budget
 
@@ -178,7 +178,7 @@ def _inequality(
         if scope.dropped:
             return Unknown(text, (), _dropped(scope), seconds=seconds)
         return Refuted(text, PointWitness(sequent, answer.values), seconds=seconds)
-    rest = min(_UNDEFINED_LAST, limit / 10 / (len(doubtful) or 1))
+    rest = min(_UNDEFINED_LAST, limit / 10) / (len(doubtful) or 1)
     _refuse_undefined(doubtful, sequent, rest, integers, text)
     return Unknown(text, open_goals(answer.left, scope), answer.reason, seconds=_since(started))
 
