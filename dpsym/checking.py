@@ -36,7 +36,7 @@ __all__ = ["DEFAULT_BUDGET", "check", "check_inequality", "prove"]
 
 DEFAULT_BUDGET = 60.0
 _MOST = 86_400.0
-_UNDEFINED_FIRST, _UNDEFINED_LAST = 0.15, 1.0  # seconds for each sub-term
+_UNDEFINED_FIRST, _UNDEFINED_LAST = 0.15, 1.0  # seconds, for each sub-term and for all of them
 _SIGN_SECONDS, _ROW_SECONDS, _DOMAIN_SECONDS = 1.0, 5.0, 5.0
 _FIRST_PROOF, _REFUTATION, _DOMAIN = 0.35, 0.35, 0.3  # shares of the budget
 
@@ -176,7 +176,8 @@ def _inequality(
             return Unknown(text, (), _dropped(scope), seconds=seconds)
         return Refuted(text, PointWitness(sequent, answer.values), seconds=seconds)
     if not scope.dropped:
-        refuse_undefined(sequent, integers, leaf.Budget(limit / 10), _UNDEFINED_LAST)
+        last = leaf.Budget(min(_UNDEFINED_LAST, limit / 10))
+        refuse_undefined(sequent, integers, last, _UNDEFINED_LAST)
     return Unknown(text, open_goals(answer.left, scope), answer.reason, seconds=_since(started))
 
 
