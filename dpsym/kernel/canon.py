@@ -74,13 +74,15 @@ def scaled(poly: Poly, factor: fmpq | int) -> Poly:
 
 
 def times_mono(first: Monomial, second: Monomial) -> Monomial:
-    return _merged(first[0], second[0]), _merged(first[1], second[1])
+    (exponent, atoms), (other, more) = first, second
+    return (
+        _merged(exponent, other) if exponent and other else exponent or other,
+        _merged(atoms, more) if atoms and more else atoms or more,
+    )
 
 
 def _merged(first: frozenset[Any], second: frozenset[Any]) -> frozenset[Any]:
     """Coefficients, or powers, added."""
-    if not first or not second:
-        return first or second
     return frozenset(_collected(dict(first), second).items())
 
 
@@ -145,10 +147,12 @@ def _powers(mono: Monomial) -> dict[Any, Any]:
 
 def common_atoms(poly: Poly) -> Atoms:
     """The least powers of the atoms in the monomials, square roots excepted."""
-    powers = [dict(mono[1]) for mono in poly]
-    atoms = {item for part in powers for item in part if item.op != "sqrt"}
-    least = {item: min([part.get(item, 0) for part in powers]) for item in atoms}
-    return frozenset([pair for pair in least.items() if pair[1]])
+    powers: dict[Term, list[int]] = {}
+    for mono in poly:
+        for item, k in mono[1]:
+            powers.setdefault(item, []).append(k)
+    least = [(item, min(ks if len(ks) == len(poly) else [0, *ks])) for item, ks in powers.items()]
+    return frozenset([(item, k) for item, k in least if k and item.op != "sqrt"])
 
 
 def content(poly: Poly) -> tuple[fmpq, Monomial, Poly]:
@@ -157,6 +161,8 @@ def content(poly: Poly) -> tuple[fmpq, Monomial, Poly]:
     r."""
     lead = _leading(poly)
     value, shared = poly[lead], (lead[0], common_atoms(poly))
+    if shared == UNIT:
+        return value, UNIT, {mono: k / value for mono, k in poly.items()}
     inverse = mono_power(shared, -1)
     return value, shared, {times_mono(mono, inverse): k / value for mono, k in poly.items()}
 
@@ -378,15 +384,15 @@ class Canon:
     def _exp(self, poly: Poly) -> Poly:
         """exp(k log A) = A^k for whole k, and sqrt(A)^(2k) for half-whole k."""
         rest: Poly = {}
-        out = constant(1)
+        powers: list[Poly] = []
         for mono, value in poly.items():
             log = lone(mono, "log")
             if log is None or value.q > 2:
                 rest[mono] = value
             else:
                 base = log.args[0] if value.q == 1 else tm.sqrt(log.args[0])
-                out = self.times(out, self.to_power(self(base), int(value * value.q)))
-        return self.times(out, {(frozenset(rest.items()), NOTHING): _ONE})
+                powers.append(self.to_power(self(base), int(value * value.q)))
+        return reduce(self.times, powers, {(frozenset(rest.items()), NOTHING): _ONE})
 
     def _log(self, poly: Poly) -> Poly:
         """Logs of products with factors known to be positive are split."""

@@ -39,9 +39,7 @@ def _parsed(text: str) -> dict[str, Any]:
     if len(text) > MAX_CHARACTERS:
         raise TooLarge("certificate", f"at most {MAX_CHARACTERS} characters", len(text))
     try:
-        data = json.loads(
-            text, object_pairs_hook=_once, parse_float=_no_float, parse_constant=_no_float
-        )
+        data = _DECODER.decode(text)
     except ValueError as error:
         raise Refusal("certificate", "well-formed JSON", error) from None
     wanted = {"format", "version", "terms", "results"}
@@ -60,6 +58,11 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _no_float(text: str) -> Any:
     raise Refusal("certificate", "whole numbers and strings only", text)
+
+
+_DECODER = json.JSONDecoder(
+    object_pairs_hook=_once, parse_float=_no_float, parse_constant=_no_float
+)
 
 
 class _Reader:

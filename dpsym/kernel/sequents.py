@@ -59,7 +59,11 @@ class Context:
                     self.canon = self.canon.knowing(x, strict or self.canon.all_signs(end, True))
                 elif self.box.get(x.value, EVERYTHING)[0] > 0:
                     self.canon = self.canon.knowing(x, True)
-        self.forms = [(self.canon(fact.term), fact.rel) for fact in hypotheses]
+
+    @cached_property
+    def forms(self) -> list[tuple[Poly, str]]:
+        """The forms of the hypotheses."""
+        return [(self.canon(fact.term), fact.rel) for fact in self.hypotheses]
 
     @cached_property
     def box(self) -> dict[str, Enclosure]:

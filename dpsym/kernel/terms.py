@@ -109,10 +109,9 @@ _FITS: dict[str, Callable[[Any], bool]] = {
 def _made(node: Term, op: str, args: tuple[Term, ...], value: Any) -> Term:
     count = ARITY.get(op, -2)
     fits = len(args) == count or (count == -1 and len(args) > 0)
-    require(fits, "term", "an operation of the grammar and as many arguments", op, len(args))
-    fits = _FITS[op](value) if op in _FITS else value is None
-    require(fits, "term", "a value that fits the operation", op, value)
-    require(set(map(type, args)) <= {Term}, "term", "arguments that are terms", args)
+    fits = fits and (_FITS[op](value) if op in _FITS else value is None)
+    fits = fits and set(map(type, args)) <= {Term}
+    require(fits, "term", "an operation with as many terms, and a value, as it takes", op, value)
     size, depth, names = 1, 1, frozenset([value] if op == "var" else [])
     for arg in args:
         size, depth, names = size + arg.key[0], max(depth, 1 + arg.depth), names | arg.vars
