@@ -108,6 +108,21 @@ def test_hard_ones_are_not_refuted(name):
     assert not isinstance(decide(name, budget=0.3), dp.Refuted)
 
 
+def test_the_classical_gaussian_mechanism_is_not_for_large_epsilon():
+    symbols = {}
+    lhs, rhs, where = CASES["gauss_classical"].read(symbols)
+    larger = [condition.subs(1, 20) for condition in where if condition.has(symbols["eps"])]
+    others = [condition for condition in where if not condition.has(symbols["eps"])]
+    verdict = dp.check_inequality(lhs, rhs, where=[*larger, *others])
+    assert isinstance(verdict, dp.Refuted), verdict
+    point = {symbols[name]: Rational(str(v)) for name, v in verdict.witness.values.items()}
+    assert 1 < point[symbols["eps"]] <= 20
+    with mpmath.workdps(60):
+        values = [mpmath.mpf(value.p) / value.q for value in point.values()]
+        left, right = (lambdify(list(point), side, "mpmath")(*values) for side in (lhs, rhs))
+        assert left > right
+
+
 @pytest.mark.parametrize("name", TIGHT)
 def test_tight_ones_are_tight(name):
     symbols = {}
