@@ -179,8 +179,8 @@ def calculus() -> list[tuple[str, dict[str, Any]]]:
                         {"name": "x", "start": start, "direction": direction, "from_open": is_open},
                     )
                 )
-    for near in (ONE, ZERO, num(-1)):
-        for rate in (ONE, num(-1), y):
+    for near in (ONE, ZERO):
+        for rate in (ONE, num(-1)):
             for start in (None, *ENDS):
                 for direction in (1, -1):
                     parameters = {"name": "x", "start": start, "direction": direction}
@@ -222,13 +222,13 @@ def test_calculus(given_sequent: Sequent) -> None:
         except Refusal:
             continue
         accepted += 1
-        refuted = any(_refuted(premise) for premise in left)
+        refuted = any(_refuted(premise, seconds) for seconds in (0.05, 2.0) for premise in left)
         assert refuted, (rule, parameters, left)
     assert accepted
 
 
-def _refuted(premise: Sequent) -> bool:
-    if refute(premise, 2) is not None:
+def _refuted(premise: Sequent, seconds: float) -> bool:
+    if refute(premise, seconds) is not None:
         return True
     constant = premise.goal.rel != "!=" and not premise.vars
     if constant and all(truth(fact, {}) for fact in premise.hypotheses):
