@@ -116,4 +116,4 @@ def _apply(item: Term, args: list[arb]) -> arb:
         return args[1] if args[0] >= 0 else args[2] if args[0] < 0 else args[1].union(args[2])
     if op == "abs":
         return abs(args[0])
-    return {"exp": arb.exp, "log": arb.log, "sqrt": arb.sqrt, "erfc": arb.erfc}[op](args[0])
+    return getattr(args[0], op)()  # Arb has methods of the same names

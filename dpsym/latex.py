@@ -25,6 +25,8 @@ _RELATIONS = {">=": r"\ge", "<=": r"\le", "!=": r"\ne", ">": ">", "<": "<"}
 _FUNCTIONS = {
     "log": r"\log",
     "erfc": r"\operatorname{erfc}",
+    "atan": r"\arctan",
+    "lgamma": r"\log\Gamma",
     "Phi": r"\Phi",
     "max": r"\max",
     "min": r"\min",

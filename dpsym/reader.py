@@ -5,7 +5,8 @@ defined stays part of the claim. Only arithmetic of numbers is carried out, exac
 1/10. Names are real symbols. The language:
 
 * numbers, names, ``+ - * / **``, ``pi``;
-* ``exp log sqrt Abs Max Min erf erfc Phi sign sinh cosh tanh coth``, and ``Ite(c >= 0, a, b)``,
+* ``exp log sqrt Abs Max Min erf erfc Phi atan sign sinh cosh tanh coth``, and ``Ite(c >= 0, a,
+  b)``,
   which is a where the relation holds, else b;
 * in relations ``< <= > >= == !=``, chains of them, and ``and``;
 * in subjects the privacy notions, ``both``, ``compose``, ``postprocess``, ``AdditiveNoise`` of
@@ -101,7 +102,7 @@ def _plain(function: Callable[..., sp.Expr]) -> Callable[..., sp.Expr]:
     return apply
 
 
-_UNARY = (sp.exp, sp.Abs, sp.erf, sp.erfc, sp.sign, sp.sinh, sp.cosh, sp.tanh, sp.coth)
+_UNARY = (sp.exp, sp.Abs, sp.erf, sp.erfc, sp.sign, sp.sinh, sp.cosh, sp.tanh, sp.coth, sp.atan)
 _FUNCTIONS: dict[str, tuple[Callable[..., sp.Expr], int, int]] = {
     **{function.__name__: (_plain(function), 1, 1) for function in _UNARY},
     "log": (_plain(sp.log), 1, 2),

@@ -35,8 +35,8 @@ MAX_NODES = 20_000
 MAX_DEPTH = 150
 MAX_BITS = 13_000  # a little less than the kernel's limit on digits
 SUPPORTED = (
-    "exact numbers, symbols, +, -, *, /, **, exp, log, sqrt, erf, erfc, Abs, sign, Max, Min, "
-    "Piecewise, sinh, cosh, tanh, coth, pi, E"
+    "exact numbers, symbols, +, -, *, /, **, exp, log, sqrt, erf, erfc, atan, gamma, loggamma, "
+    "factorial, binomial, Abs, sign, Max, Min, Piecewise, sinh, cosh, tanh, coth, pi, E"
 )
 _REAL = "a real number or an expression in real symbols"
 _PRECISION = 53
@@ -301,6 +301,11 @@ def _cosh(arg: Term) -> Term:
     return (k.exp(arg) + k.exp(-arg)) * fmpq(1, 2)
 
 
+def _binomial(above: Term, below: Term) -> Term:
+    """Where 0 <= below <= above, which its lgamma need."""
+    return k.exp(k.lgamma(above + 1) - k.lgamma(below + 1) - k.lgamma(above - below + 1))
+
+
 _OPERATIONS: dict[type, Callable[..., Term]] = {
     sp.Add: k.add,
     sp.Mul: k.mul,
@@ -308,6 +313,11 @@ _OPERATIONS: dict[type, Callable[..., Term]] = {
     sp.log: _log,
     sp.erf: lambda arg: 1 - k.erfc(arg),
     sp.erfc: k.erfc,
+    sp.atan: k.atan,
+    sp.loggamma: k.lgamma,
+    sp.gamma: lambda arg: k.exp(k.lgamma(arg)),
+    sp.factorial: lambda arg: k.exp(k.lgamma(arg + 1)),
+    sp.binomial: _binomial,
     sp.Abs: k.absolute,
     sp.sign: _sign,
     sp.Max: _fold(k.maximum),
@@ -362,6 +372,8 @@ _BACK: dict[str, Callable[..., sp.Expr]] = {
     "log": sp.log,
     "sqrt": sp.sqrt,
     "erfc": sp.erfc,
+    "atan": sp.atan,
+    "lgamma": sp.loggamma,
     "abs": sp.Abs,
     "max": sp.Max,
     "min": sp.Min,

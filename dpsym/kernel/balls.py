@@ -157,7 +157,25 @@ def _erfc(arg: Enclosure) -> Enclosure:
     return _greatest([low, _ZERO]), _least([high, _TWO])
 
 
-_UNARY = {"exp": _exp, "erfc": _erfc, "abs": _absolute}
+def _atan(arg: Enclosure) -> Enclosure:
+    return below(arg[0].atan()), above(arg[1].atan())
+
+
+def _lgamma(arg: Enclosure, strict: bool) -> Enclosure:
+    """Convex, with its least value, above -1/8, between 23/16 and 3/2."""
+    lo, hi = arg
+    if hi <= 0 or (strict and not lo > 0):
+        raise Undefined
+    ends = [end.lgamma() if end > 0 and end.is_finite() else POS for end in arg]
+    turn = lo < _TURN[1] and hi > _TURN[0]
+    return (_LEAST if turn else _least([below(end) for end in ends])), _greatest(
+        [above(end) for end in ends]
+    )
+
+
+_TURN, _LEAST = (arb(fmpq(23, 16)), arb(fmpq(3, 2))), arb(fmpq(-1, 8))
+_UNARY = {"exp": _exp, "erfc": _erfc, "atan": _atan, "abs": _absolute}
+_PARTIAL = {"log": _log, "sqrt": _sqrt, "lgamma": _lgamma}
 
 
 def enclose(item: Term, box: Box, bits: int, strict: bool) -> Enclosure:
@@ -202,8 +220,8 @@ class Evaluator:
         if op == "pow":
             raised = _power(out, abs(item.value))
             return raised if item.value >= 0 else _inverse(raised, self.strict)
-        if op in ("log", "sqrt"):
-            return (_log if op == "log" else _sqrt)(out, self.strict)
+        if op in _PARTIAL:
+            return _PARTIAL[op](out, self.strict)
         if op in ("max", "min"):
             pick = _greatest if op == "max" else _least
             return pick([out[0], args[1][0]]), pick([out[1], args[1][1]])

@@ -1,8 +1,8 @@
 """The canonical form of a term: a polynomial whose monomials are exp(E) * product of atoms^k.
 
 E is itself canonical, coefficients are rational, atoms are variables, pi, logs, square roots, erfc,
-kinked terms and (with negative powers only) sums. Two terms are the same function, where both are
-defined, if the difference of their forms is empty; the converse need not hold.
+atan, lgamma, kinked terms and (with negative powers only) sums. Two terms are the same function,
+where both are defined, if the difference of their forms is empty; the converse need not hold.
 
 A form is relative to a set of terms known to be positive, since log and sqrt split only there.
 Every rewriting is an identity wherever the original term is defined, and the result is defined
@@ -309,9 +309,11 @@ class Canon:
             return bool(item.value > 0 or (item.value == 0 and not strict))
         if op == "max":
             return any(self.item_sign(arg, strict) for arg in args)
+        if not strict and op == "atan":
+            return self.item_sign(args[0], False)
         if not strict:
             return op == "sqrt" or self.is_positive(item)
-        if op == "sqrt":
+        if op in ("sqrt", "atan"):
             return self.is_positive(args[0])
         if op == "log":
             return self.all_signs(plus(self(args[0]), constant(1), -1), strict)
@@ -378,8 +380,10 @@ class Canon:
             return plus(others[0], self._hinge(plus(first, others[0], -1)))
         if op == "min":  # a - max(a - b, 0)
             return plus(first, self._hinge(plus(first, others[0], -1)), -1)
-        by_op = {"exp": self._exp, "log": self._log, "sqrt": self._sqrt, "erfc": self._erfc}
-        return by_op[op](first)
+        if op == "lgamma":
+            return atom(tm.lgamma(to_term(first)))
+        by_op = {"exp": self._exp, "log": self._log, "sqrt": self._sqrt}
+        return by_op[op](first) if op in by_op else self._reflected(op, first)
 
     def _exp(self, poly: Poly) -> Poly:
         """exp(k log A) = A^k for whole k, and sqrt(A)^(2k) for half-whole k."""
@@ -453,12 +457,14 @@ class Canon:
         out = self.times(outer, atom(tm.maximum(to_term(inner), tm.ZERO)))
         return out if value > 0 else plus(out, self.times(outer, inner), -1)
 
-    def _erfc(self, poly: Poly) -> Poly:
+    def _reflected(self, op: str, poly: Poly) -> Poly:
+        """erfc(-u) = 2 - erfc(u), and atan(-u) = -atan(u)."""
+        centre = 1 if op == "erfc" else 0
         if not poly:
-            return constant(1)
-        if poly[sorted_monos(poly)[0]] < 0:  # erfc(-u) = 2 - erfc(u)
-            return plus(constant(2), atom(tm.erfc(to_term(scaled(poly, -1)))), -1)
-        return atom(tm.erfc(to_term(poly)))
+            return constant(centre)
+        if poly[sorted_monos(poly)[0]] < 0:
+            return plus(constant(2 * centre), atom(Term(op, (to_term(scaled(poly, -1)),))), -1)
+        return atom(Term(op, (to_term(poly),)))
 
 
 def _sqrt_number(value: fmpq) -> Poly:

@@ -16,7 +16,7 @@ from flint import fmpq
 from dpsym.kernel.kinds import TERM, Kind, whole
 from dpsym.kernel.refusal import Refusal, require
 from dpsym.kernel.statements import Fact
-from dpsym.kernel.terms import ONE, PI, ZERO, Term, erfc, exp, log, power, real_power, sqrt
+from dpsym.kernel.terms import ONE, PI, ZERO, Term, atan, erfc, exp, log, power, real_power, sqrt
 
 ORDER = whole(0, 15)
 Instance = tuple[tuple[Fact, ...], Fact]
@@ -111,6 +111,9 @@ _BY_ARGUMENTS: dict[tuple[Kind, ...], dict[str, Callable[..., Instance]]] = {
         "erfc_chernoff": lambda u: at_least(exp(-power(u, 2)) - erfc(u), u),
         # erfc(u) >= 2u exp(-u^2)/(sqrt(pi)(1 + 2u^2)) for u > 0
         "erfc_below": _erfc_below,
+        # atan(u) < pi/2, atan(u) >= pi/2 - 1/u for u > 0
+        "atan_above": lambda u: above(PI * fmpq(1, 2) - atan(u)),
+        "atan_below": lambda u: given(at_least(atan(u) - PI * fmpq(1, 2) + 1 / u), u),
         # 0 < erfc(u) < 2
         "erfc_positive": lambda u: above(erfc(u)),
         "erfc_below_two": lambda u: above(2 - erfc(u)),

@@ -114,7 +114,7 @@ def exponentiate(goal: Sequent, scale: fmpq) -> list[Goal]:
     return [_rest(goal, tm.exp(to_term(rest)) * above - below)]
 
 
-_INCREASING = {"exp": 1, "log": 1, "sqrt": 1, "erfc": -1}
+_INCREASING = {"exp": 1, "log": 1, "sqrt": 1, "atan": 1, "erfc": -1}
 
 
 @leaf_rule(function=choice(*_INCREASING), larger=TERM, smaller=TERM)

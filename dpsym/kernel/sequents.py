@@ -27,7 +27,8 @@ Bound = tuple[Term, fmpq, Poly, bool]
 MAX_HYPOTHESES = 200
 _BOUND_BITS = 96
 _CONTEXTS, _FACTS = 3000, 20_000
-_NEEDED = {"pow": "!=", "log": ">", "sqrt": ">="}  # of the argument; pow if the exponent is < 0
+# of the argument; pow if the exponent is < 0
+_NEEDED = {"pow": "!=", "log": ">", "sqrt": ">=", "lgamma": ">"}
 
 
 @dataclass(frozen=True, slots=True)

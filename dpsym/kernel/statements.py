@@ -67,23 +67,29 @@ class Guarantee:
 @dataclass(frozen=True, slots=True)
 class Region:
     """A part of the output space: ``weight`` atoms of masses p and q each, or, if ``output`` names
-    a variable, densities p and q of that variable on the interval that ``facts`` describe."""
+    a variable, densities p and q of that variable on the interval that ``facts`` describe; for the
+    ``kind`` "integer", masses p and q of each integer there."""
 
     p: Term
     q: Term
     output: str | None = None
     facts: tuple[Fact, ...] = ()
     weight: Term | None = None
+    kind: str = REAL
 
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """A family of pairs (P, Q), one for every value of ``variables`` at which ``facts`` hold."""
+    """A family of pairs (P, Q), one for every value of ``variables`` at which ``facts`` hold.
+
+    The densities and masses are those of P and Q; unless ``normalised``, up to one positive factor,
+    the same for both, that may depend on everything but the output."""
 
     regions: tuple[Region, ...]
     variables: tuple[tuple[str, str], ...] = ()
     facts: tuple[Fact, ...] = ()
     label: str = ""
+    normalised: bool = True
 
 
 @dataclass(frozen=True, slots=True)

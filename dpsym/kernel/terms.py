@@ -1,4 +1,4 @@
-"""Exact real terms: fourteen operations over rationals and named variables.
+"""Exact real terms: sixteen operations over rationals and named variables.
 
 A term is immutable and interned, so that equal terms are one object and terms form a shared DAG.
 Infinity is never the value of a term. ``x ** a`` for a term ``a`` means ``exp(a * log(x))``, so it
@@ -17,7 +17,7 @@ from dpsym.kernel.refusal import TooLarge, require
 
 # The number of arguments; -1 is any number, at least one. ite(c, a, b) is a where c >= 0, else b.
 ARITY = {"num": 0, "var": 0, "pi": 0, "add": -1, "mul": -1, "pow": 1, "exp": 1, "log": 1}
-ARITY |= {"sqrt": 1, "erfc": 1, "abs": 1, "max": 2, "min": 2, "ite": 3}
+ARITY |= {"sqrt": 1, "erfc": 1, "atan": 1, "lgamma": 1, "abs": 1, "max": 2, "min": 2, "ite": 3}
 KINKED = frozenset({"abs", "max", "min", "ite"})
 MAX_DEPTH, MAX_DIGITS, MAX_POWER = 150, 4000, 4000
 _SIZE_CAP = 10**9
@@ -194,7 +194,8 @@ def _unary(op: str) -> Callable[[Operand], Term]:
     return lambda arg: Term(op, (term(arg),))
 
 
-exp, log, sqrt, erfc, absolute = map(_unary, ("exp", "log", "sqrt", "erfc", "abs"))
+exp, log, sqrt, erfc, atan = map(_unary, ("exp", "log", "sqrt", "erfc", "atan"))
+lgamma, absolute = _unary("lgamma"), _unary("abs")  # lgamma: log of Gamma, of arguments > 0
 
 
 def maximum(first: Operand, second: Operand) -> Term:
@@ -261,6 +262,7 @@ _SLOPES: dict[str, Callable[[Term, Term], Term]] = {
     "log": lambda item, arg: power(arg, -1),
     "sqrt": lambda item, arg: mul(fmpq(1, 2), power(item, -1)),
     "erfc": lambda item, arg: mul(-2, power(sqrt(PI), -1), exp(mul(-1, power(arg, 2)))),
+    "atan": lambda item, arg: power(add(1, power(arg, 2)), -1),
 }
 
 
@@ -282,7 +284,7 @@ def derivative(node: Term, name: str) -> Term:
         if op == "mul":
             moving = [i for i, arg in enumerate(args) if name in arg.vars]
             return add(*(mul(*args[:i], walk(args[i]), *args[i + 1 :]) for i in moving))
-        require(op in _SLOPES, "derivative", "the term has no abs, max, min or ite", op)
+        require(op in _SLOPES, "derivative", "a term without kinks and lgamma", op)
         return mul(_SLOPES[op](item, args[0]), walk(args[0]))
 
     return walk(node)

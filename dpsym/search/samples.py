@@ -65,6 +65,8 @@ _FUNCTIONS: dict[str, Callable[[float], float]] = {
     "log": math.log,
     "sqrt": math.sqrt,
     "erfc": math.erfc,
+    "atan": math.atan,
+    "lgamma": math.lgamma,
     "abs": abs,
 }
 

@@ -13,7 +13,7 @@ from tests.repo.source import KERNEL, PACKAGE, fresh, imports, module_name, pyth
 
 FILES = python_files(KERNEL)
 TRUSTED = [*FILES, PACKAGE / "refutations.py"]  # the latter for refutations alone
-MOST_LINES = 2400
+MOST_LINES = 2800
 
 pytestmark = pytest.mark.skipif(not FILES, reason="no kernel")
 each_file = pytest.mark.parametrize("path", TRUSTED, ids=module_name)

@@ -82,9 +82,11 @@ class Source(random.Random):
             lambda: log(inner(2)),
             lambda: sqrt(inner(2)),
             lambda: tm.erfc(inner(2)),
+            lambda: tm.atan(inner(2)),
             lambda: tm.real_power(inner(2), self.choice((fmpq(1, 2), fmpq(1, 3), 2, -1))),
         ]
         if not smooth:
+            makers.append(lambda: tm.lgamma(inner(2)))
             makers += [lambda: self.kinked(names, size - 1)] * 3
         return self.choice(makers)()
 
@@ -289,7 +291,7 @@ def exponentiate(source: Source) -> Case:
 @_recipe
 def monotone(source: Source) -> Case:
     names, at, given = _start(source)
-    function = source.choice(("exp", "log", "sqrt", "erfc"))
+    function = source.choice(("exp", "log", "sqrt", "atan", "erfc"))
     ends = [source.term(names, 2), source.term(names, 2)]
     first, second = (Term(function, (end,)) for end in ends)
     fact = Fact(first - second, source.choice((">=", ">")))

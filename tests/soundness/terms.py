@@ -24,6 +24,8 @@ def _more(inner: st.SearchStrategy[Term]) -> st.SearchStrategy[Term]:
         st.builds(tm.log, inner),
         st.builds(tm.sqrt, inner),
         st.builds(tm.erfc, inner),
+        st.builds(tm.atan, inner),
+        st.builds(tm.lgamma, inner),
         st.builds(tm.absolute, inner),
         st.builds(tm.maximum, inner, inner),
         st.builds(tm.minimum, inner, inner),
@@ -79,7 +81,11 @@ def _value(item: Term, at: dict[str, fmpq]) -> mpmath.mpf:
         if abs(first) > 30:
             raise NotDefined
         return mpmath.erfc(first)
-    return {"abs": abs, "max": max, "min": min}[op](*args)
+    if op == "lgamma":
+        if first <= 0 or first > 10**6:
+            raise NotDefined
+        return mpmath.loggamma(first)
+    return {"abs": abs, "atan": mpmath.atan, "max": max, "min": min}[op](*args)
 
 
 def agree(first: mpmath.mpf, second: mpmath.mpf) -> bool:

@@ -86,7 +86,7 @@ def steps(draw: st.DrawFn, sequent: Sequent) -> tuple[str, dict[str, Any]]:
         "clear": {"signs": st.lists(st.tuples(some, signs), max_size=2).map(tuple)},
         "exponentiate": {"scale": scales},
         "monotone": {
-            "function": st.sampled_from(["exp", "log", "sqrt", "erfc"]),
+            "function": st.sampled_from(["exp", "log", "sqrt", "atan", "erfc"]),
             "larger": some,
             "smaller": some,
         },

@@ -96,7 +96,7 @@ def _new_value(item: Term, at: Point, memo: dict[Term, Number]) -> Number:
         return _power(known[0], int(item.value))
     if op in ("max", "min"):
         return _extreme(known, op == "max")
-    return {"exp": _exp, "log": _log, "sqrt": _sqrt, "erfc": _erfc, "abs": _abs}[op](known[0])
+    return _FUNCTIONS[op](known[0])
 
 
 def _exact(number: Fraction) -> Number:
@@ -182,6 +182,26 @@ def _erfc(arg: Number) -> Number:
     return rounded(mpmath.erfc(a.middle), 2 * a.radius)
 
 
+def _atan(arg: Number) -> Number:
+    if arg == Fraction(0):
+        return Fraction(0)
+    a = ball(arg)
+    return rounded(mpmath.atan(a.middle), a.radius)
+
+
+def _lgamma(arg: Number) -> Number:
+    if sign(arg) <= 0:
+        raise Undefined
+    if arg in (Fraction(1), Fraction(2)):
+        return Fraction(0)
+    a = ball(arg)
+    low = a.middle - a.radius
+    if low < mpmath.mpf(1) / 1000 or a.middle > 10**6:
+        raise Unsure
+    slope = abs(mpmath.digamma(low)) + abs(mpmath.digamma(a.middle + a.radius))  # convex
+    return rounded(mpmath.loggamma(a.middle), slope * a.radius)
+
+
 def _abs(arg: Number) -> Number:
     if isinstance(arg, Fraction):
         return abs(arg)
@@ -208,3 +228,14 @@ def fails(sequent: Sequent, at: Point) -> bool:
         return all(holds(fact, at) for fact in sequent.hypotheses) and not holds(sequent.goal, at)
     except Undefined:
         return False
+
+
+_FUNCTIONS = {
+    "exp": _exp,
+    "log": _log,
+    "sqrt": _sqrt,
+    "erfc": _erfc,
+    "atan": _atan,
+    "lgamma": _lgamma,
+    "abs": _abs,
+}

@@ -75,6 +75,8 @@ _SPECIAL: dict[str, Callable[[fmpq], fmpq | None]] = {
     "exp": lambda x: fmpq(1) if x == 0 else None,
     "log": lambda x: fmpq(0) if x == 1 else None,
     "erfc": lambda x: fmpq(1) if x == 0 else None,
+    "atan": lambda x: fmpq(0) if x == 0 else None,
+    "lgamma": lambda x: fmpq(0) if x in (1, 2) else None,
     "sqrt": _root,
     "abs": abs,
 }
@@ -152,5 +154,7 @@ def _step(item: Term, at: list[int]) -> _Step:
         "log": lambda v: v[first].log(),
         "sqrt": lambda v: v[first].sqrt(),
         "erfc": lambda v: v[first].erfc(),
+        "atan": lambda v: v[first].atan(),
+        "lgamma": lambda v: v[first].lgamma(),
         "abs": lambda v: abs(v[first]),
     }[op]

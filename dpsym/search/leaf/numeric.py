@@ -31,7 +31,11 @@ SEED = 20_240_101
 _ROUNDING = 1e-12
 _ZERO_SECONDS = 0.1  # for seeing that a term is zero at a point
 _BITS = 256
-_erfc = np.frompyfunc(math.erfc, 1, 1)
+_BY_ONE = {
+    "erfc": np.frompyfunc(math.erfc, 1, 1),
+    "lgamma": np.frompyfunc(lambda x: math.lgamma(x) if x > 0 else math.nan, 1, 1),
+}
+_PLAIN = {"exp": np.exp, "log": np.log, "sqrt": np.sqrt, "atan": np.arctan, "abs": np.abs}
 
 
 class Values:
@@ -76,16 +80,15 @@ class Values:
             return first
         if op == "pow":
             return np.power(first, float(str(item.value)))
-        if op == "erfc":
-            return np.asarray(_erfc(first), dtype=np.float64)
+        if op in _BY_ONE:
+            return np.asarray(_BY_ONE[op](first), dtype=np.float64)
         if op == "ite":
             return np.where(np.asarray(first) >= 0, args[1], args[2])
         if op == "max":
             return np.maximum(first, args[1])
         if op == "min":
             return np.minimum(first, args[1])
-        plain = {"exp": np.exp, "log": np.log, "sqrt": np.sqrt, "abs": np.abs}
-        return plain[op](first)
+        return _PLAIN[op](first)
 
 
 def to_float(value: fmpq) -> float:
