@@ -222,22 +222,22 @@ def _normalised(goal: Statement, rule: str) -> Pair:
 def _value(form: Form, p: Term, q: Term, null: str, given: Facts) -> tuple[list[Sequent], Term]:
     """phi(p, q) for positive p and q, or where one of them is zero; densities are not negative."""
     if not null:
-        return unless_evident(given, Fact(p, ">"), Fact(q, ">")), _homogeneous(form.f, p, q)
+        return unless_evident(given, Fact(p, ">"), Fact(q, ">")), homogeneous(form.f, p, q)
     gone, other, ray = (q, p, P_RAY) if null == "q" else (p, q, Q_RAY)
     value = expect(Term, form.on(ray), "integral", "a finite value where a density is zero")
     return unless_evident(given, Fact(-gone, ">=")), value * other
 
 
-def _homogeneous(f: Term, p: Term, q: Term) -> Term:
+def homogeneous(f: Term, p: Term, q: Term) -> Term:
     """q f(p/q) for p, q > 0, with q multiplied into sums and the like."""
     if f is df.T or st.RATIO not in f.vars:
         return p if f is df.T else f * q
     if f.op in ("add", "max", "min"):
-        return Term(f.op, tuple(_homogeneous(arg, p, q) for arg in f.args))
+        return Term(f.op, tuple(homogeneous(arg, p, q) for arg in f.args))
     moving = [arg for arg in f.args if st.RATIO in arg.vars]
     if f.op == "mul" and len(moving) == 1:
         fixed = [arg for arg in f.args if arg is not moving[0]]
-        return tm.mul(*fixed, _homogeneous(moving[0], p, q))
+        return tm.mul(*fixed, homogeneous(moving[0], p, q))
     return q * substitute(f, {st.RATIO: p / q})
 
 

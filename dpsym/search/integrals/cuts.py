@@ -1,0 +1,166 @@
+"""Where the integrand of a pair changes its form, and in which order these points lie.
+
+Points are terms in the parameters. What their order is may depend on the parameters; then ``Split``
+says of which term the sign has to be settled first.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+
+from dpsym.kernel import terms as tm
+from dpsym.kernel.canon import Canon
+from dpsym.kernel.refusal import Refusal
+from dpsym.kernel.sequents import Facts, context
+from dpsym.kernel.statements import Fact
+from dpsym.kernel.terms import ZERO, Term, subterms
+from dpsym.search.integrals.summands import coefficients
+from dpsym.search.samples import number
+
+__all__ = ["Split", "ordered", "resolved", "roots", "switches"]
+
+Samples = Sequence[Mapping[str, float]]
+_TOLERANCE = 1e-9
+
+
+class Split(Exception):
+    """The sign of this term over the parameters has to be settled first."""
+
+    def __init__(self, item: Term) -> None:
+        super().__init__(repr(item))
+        self.item = item
+
+
+def switches(item: Term, x: Term) -> Iterator[Term]:
+    """Terms in x whose sign decides between branches of kinked sub-terms, inner ones first."""
+    for part in subterms(item):
+        if part.op in ("abs", "ite") and x.value in part.args[0].vars:
+            yield part.args[0]
+        elif part.op in ("max", "min"):
+            gap = part.args[0] - part.args[1]
+            if x.value in gap.vars:
+                yield gap
+
+
+def resolved(item: Term, point: Mapping[str, float]) -> Term:
+    """The term with each kinked part replaced by the branch that it takes at the point."""
+    done: dict[Term, Term] = {}
+    for part in subterms(item):
+        args = tuple(done[arg] for arg in part.args)
+        if part.op in ("abs", "ite", "max", "min"):
+            first = number(args[0], point)
+            if part.op == "abs":
+                done[part] = args[0] if first >= 0 else -args[0]
+            elif part.op == "ite":
+                done[part] = args[1] if first >= 0 else args[2]
+            else:
+                larger = first >= number(args[1], point)
+                done[part] = args[0] if larger == (part.op == "max") else args[1]
+        else:
+            done[part] = tm.Term(part.op, args, part.value)
+    return done[item]
+
+
+def roots(item: Term, x: Term, facts: Facts, samples: Samples) -> list[Term]:
+    """The points where a term without kinks changes its sign, as far as they are known here.
+
+    The difference of two positive products is compared by logarithms."""
+    canon = context(facts).canon
+    try:
+        form, _ = canon.together(canon(item))
+    except Refusal:
+        return []
+    coefs = coefficients(canon, form, x)
+    if coefs is None and len(form) == 2:
+        coefs = _of_logs(canon, form, x)
+    if coefs is None:
+        return []
+    while len(coefs) > 1 and _is_zero(coefs[-1], facts, samples):
+        coefs = coefs[:-1]
+    if len(coefs) == 2:
+        return [canon.normal(-coefs[0] / coefs[1])]
+    if len(coefs) == 3:
+        c, b, a = coefs
+        inside = tm.power(b, 2) - 4 * a * c
+        _settle(inside, facts, samples)
+        if all(number(inside, point) <= 0 for point in samples):
+            return []
+        root = tm.sqrt(inside)
+        return [canon.normal((way * root - b) / (2 * a)) for way in (-1, 1)]
+    return []
+
+
+def _of_logs(canon: Canon, form: dict, x: Term) -> list[Term] | None:
+    """The coefficients of log(A/B) for a form A - B of two positive products."""
+    from dpsym.kernel.canon import mono_term
+
+    (one, first), (two, second) = form.items()
+    if (first > 0) == (second > 0):
+        return None
+    try:
+        gap = canon(tm.log(mono_term(one, abs(first))) - tm.log(mono_term(two, abs(second))))
+    except Refusal:
+        return None
+    return coefficients(canon, gap, x)
+
+
+def _is_zero(item: Term, facts: Facts, samples: Samples) -> bool:
+    """Whether a leading coefficient is zero; ``Split`` if that depends."""
+    if item is ZERO:
+        return True
+    known = context(facts)
+    if known.evident(Fact(item, "!=")):
+        return False
+    if known.evident(Fact(item, ">=")) and known.evident(Fact(-item, ">=")):
+        return True
+    values = [number(item, point) for point in samples]
+    if not any(value < -_TOLERANCE for value in values) and known.evident(Fact(item, ">=")):
+        raise Split(-item)
+    if not any(value > _TOLERANCE for value in values) and known.evident(Fact(-item, ">=")):
+        raise Split(item)
+    if min(values) < 0 < max(values):
+        raise Split(item)
+    return False
+
+
+def _settle(item: Term, facts: Facts, samples: Samples) -> None:
+    """``Split`` unless the term has one sign at all samples."""
+    values = [number(item, point) for point in samples]
+    if any(value > _TOLERANCE for value in values) and any(value < -_TOLERANCE for value in values):
+        raise Split(_tidy(item, facts))
+
+
+def _tidy(item: Term, facts: Facts) -> Term:
+    return context(facts).tidy(Fact(item, ">=")).term
+
+
+def ordered(
+    found: Sequence[Term],
+    start: Term | None,
+    end: Term | None,
+    facts: Facts,
+    samples: Samples,
+) -> list[Term]:
+    """The points strictly between start and end at some sample, in order; ``Split`` if the order
+    depends on the sample."""
+    points = list(dict.fromkeys(found))
+    values = {item: [number(item, at) for at in samples] for item in points}
+    ends = [item for item in (start, end) if item is not None]
+    values |= {item: [number(item, at) for at in samples] for item in ends}
+    points = [item for item in points if all(map(math.isfinite, values[item]))]
+    for one, two in combinations([*ends, *points], 2):
+        gaps = [a - b for a, b in zip(values[one], values[two], strict=True)]
+        if min(gaps) < -_TOLERANCE and max(gaps) > _TOLERANCE:
+            raise Split(_tidy(one - two, facts))
+
+    def between(item: Term) -> bool:
+        low, high = (values[side] if side is not None else None for side in (start, end))
+        after = low is None or any(v > s for v, s in zip(values[item], low, strict=True))
+        before = high is None or any(v < s for v, s in zip(values[item], high, strict=True))
+        return after and before and item not in ends
+
+    inside = [item for item in points if between(item)]
+    inside.sort(key=lambda item: [values[item][i] for i in range(len(samples))])
+    return inside
