@@ -28,9 +28,7 @@ def antidifference(canon: Canon, item: Term, x: Term) -> Term | None:
     return _sum(canon, item, x, lambda part: _telescoped(part, x))
 
 
-def _sum(
-    canon: Canon, item: Term, x: Term, each: Callable[[Summand], Term | None]
-) -> Term | None:
+def _sum(canon: Canon, item: Term, x: Term, each: Callable[[Summand], Term | None]) -> Term | None:
     parts = summands(canon, canon(item), x)
     if parts is None or any(not 0 <= part.power <= _HIGHEST for part in parts if part.exponent):
         return None
@@ -70,7 +68,9 @@ def _bell(a: Term, b: Term, x: Term, way: int) -> Term:
     """An antiderivative of exp(-a x^2 + b x), a > 0."""
     root = tm.sqrt(a)
     inside = root * x - b / (2 * root)
-    size = tm.sqrt(tm.PI) / (2 * root) * (tm.exp(tm.power(b, 2) / (4 * a)) if b is not ZERO else ONE)
+    size = (
+        tm.sqrt(tm.PI) / (2 * root) * (tm.exp(tm.power(b, 2) / (4 * a)) if b is not ZERO else ONE)
+    )
     return -size * tm.erfc(inside) if way == 1 else size * tm.erfc(-inside)
 
 

@@ -10,6 +10,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
+from dpsym.kernel import canon as cn
 from dpsym.kernel import terms as tm
 from dpsym.kernel.canon import Canon
 from dpsym.kernel.refusal import Refusal
@@ -19,7 +20,7 @@ from dpsym.kernel.terms import ZERO, Term, subterms
 from dpsym.search.integrals.summands import coefficients
 from dpsym.search.samples import number
 
-__all__ = ["Split", "ordered", "resolved", "roots", "switches"]
+__all__ = ["Split", "ordered", "plain", "resolved", "roots", "switches"]
 
 Samples = Sequence[Mapping[str, float]]
 _TOLERANCE = 1e-9
@@ -44,23 +45,26 @@ def switches(item: Term, x: Term) -> Iterator[Term]:
                 yield gap
 
 
-def resolved(item: Term, point: Mapping[str, float]) -> Term:
-    """The term with each kinked part replaced by the branch that it takes at the point."""
+def resolved(item: Term, point: Mapping[str, float]) -> tuple[Term, bool]:
+    """The term with each kinked part replaced by the branch that it takes at the point, and whether
+    all of that is clear in floating point."""
     done: dict[Term, Term] = {}
+    clear = True
     for part in subterms(item):
         args = tuple(done[arg] for arg in part.args)
         if part.op in ("abs", "ite", "max", "min"):
             first = number(args[0], point)
+            other = number(args[1], point) if part.op in ("max", "min") else 0.0
+            clear = clear and (first > other or first < other)
             if part.op == "abs":
                 done[part] = args[0] if first >= 0 else -args[0]
             elif part.op == "ite":
                 done[part] = args[1] if first >= 0 else args[2]
             else:
-                larger = first >= number(args[1], point)
-                done[part] = args[0] if larger == (part.op == "max") else args[1]
+                done[part] = args[0] if (first >= other) == (part.op == "max") else args[1]
         else:
             done[part] = tm.Term(part.op, args, part.value)
-    return done[item]
+    return done[item], clear
 
 
 def roots(item: Term, x: Term, facts: Facts, samples: Samples) -> list[Term]:
@@ -94,13 +98,11 @@ def roots(item: Term, x: Term, facts: Facts, samples: Samples) -> list[Term]:
 
 def _of_logs(canon: Canon, form: dict, x: Term) -> list[Term] | None:
     """The coefficients of log(A/B) for a form A - B of two positive products."""
-    from dpsym.kernel.canon import mono_term
-
     (one, first), (two, second) = form.items()
     if (first > 0) == (second > 0):
         return None
     try:
-        gap = canon(tm.log(mono_term(one, abs(first))) - tm.log(mono_term(two, abs(second))))
+        gap = canon(tm.log(cn.mono_term(one, abs(first))) - tm.log(cn.mono_term(two, abs(second))))
     except Refusal:
         return None
     return coefficients(canon, gap, x)
@@ -117,11 +119,11 @@ def _is_zero(item: Term, facts: Facts, samples: Samples) -> bool:
         return True
     values = [number(item, point) for point in samples]
     if not any(value < -_TOLERANCE for value in values) and known.evident(Fact(item, ">=")):
-        raise Split(-item)
+        raise Split(plain(-item, facts))
     if not any(value > _TOLERANCE for value in values) and known.evident(Fact(-item, ">=")):
-        raise Split(item)
+        raise Split(plain(item, facts))
     if min(values) < 0 < max(values):
-        raise Split(item)
+        raise Split(plain(item, facts))
     return False
 
 
@@ -129,19 +131,29 @@ def _settle(item: Term, facts: Facts, samples: Samples) -> None:
     """``Split`` unless the term has one sign at all samples."""
     values = [number(item, point) for point in samples]
     if any(value > _TOLERANCE for value in values) and any(value < -_TOLERANCE for value in values):
-        raise Split(_tidy(item, facts))
+        raise Split(plain(item, facts))
 
 
-def _tidy(item: Term, facts: Facts) -> Term:
-    return context(facts).tidy(Fact(item, ">=")).term
+def plain(item: Term, facts: Facts) -> Term:
+    """A term of the same sign, without factors that are evidently positive."""
+    known = context(facts)
+    canon = known.canon
+    form = canon(known.tidy(Fact(item, ">=")).term)
+    if not form:
+        return ZERO
+    value, (_, atoms), rest = canon.content(form)
+    if len(rest) == 1:  # square roots stay in the rest
+        ((_, atoms),) = form
+        rest = cn.constant(1)
+    left = [(atom, k) for atom, k in atoms if not canon.is_positive(atom)]
+    if any(k % 2 == 0 for _, k in left):
+        return cn.to_term(form)
+    kept = tm.mul(*(atom for atom, _ in left), cn.to_term(rest))
+    return canon.normal(kept if value > 0 else -kept)
 
 
 def ordered(
-    found: Sequence[Term],
-    start: Term | None,
-    end: Term | None,
-    facts: Facts,
-    samples: Samples,
+    found: Sequence[Term], start: Term | None, end: Term | None, facts: Facts, samples: Samples
 ) -> list[Term]:
     """The points strictly between start and end at some sample, in order; ``Split`` if the order
     depends on the sample."""
@@ -153,7 +165,7 @@ def ordered(
     for one, two in combinations([*ends, *points], 2):
         gaps = [a - b for a, b in zip(values[one], values[two], strict=True)]
         if min(gaps) < -_TOLERANCE and max(gaps) > _TOLERANCE:
-            raise Split(_tidy(one - two, facts))
+            raise Split(plain(one - two, facts))
 
     def between(item: Term) -> bool:
         low, high = (values[side] if side is not None else None for side in (start, end))

@@ -1,16 +1,18 @@
-"""What an antiderivative tends to at infinity, and vanishing terms by which it is passed at most."""
+"""What an antiderivative tends to at infinity, and by which vanishing terms it passes that."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import comb
 
 from flint import fmpq
 
 from dpsym.kernel import canon as cn
 from dpsym.kernel import terms as tm
-from dpsym.kernel.canon import Canon
 from dpsym.kernel.rules_mechanisms import Limit, Slack
+from dpsym.kernel.sequents import Facts, context
 from dpsym.kernel.terms import ONE, ZERO, Term
+from dpsym.search.integrals.cuts import Split, plain
 from dpsym.search.integrals.summands import coefficients
 from dpsym.search.samples import number
 
@@ -27,23 +29,33 @@ def sign_at(item: Term, samples: Samples) -> int:
     return -1 if values and all(value < 0 for value in values) else 0
 
 
-def limit_at(canon: Canon, item: Term, x: Term, way: int, samples: Samples) -> Limit | None:
-    """The limit of a term as way * x grows, or None for forms that are not known here."""
-    value, slacks = ZERO, []
+def limit_at(facts: Facts, item: Term, x: Term, way: int, samples: Samples) -> Limit | None:
+    """The limit of a term as way * x grows, or None for forms that are not known here.
+
+    Raises: Split if a sign has to be settled for it."""
+    slacks: list[Slack] = []
+    value, canon = ZERO, context(facts).canon
     for mono, count in canon(item).items():
-        found = _Part(canon, mono, fmpq(count), x, way, samples)
+        found = _Part(facts, mono, fmpq(count), x, way, samples)
         if not found.known:
             return None
         value, slacks = value + found.value, slacks + found.slacks
-    return Limit(canon.normal(value), tuple(slacks))
+    clear = canon.normal
+    slacks = [
+        Slack(size, s.kind, s.power, clear(s.rate), clear(s.shift))
+        for s in slacks
+        if (size := clear(s.coefficient)) is not ZERO
+    ]
+    return Limit(clear(value), tuple(slacks))
 
 
 class _Part:
     """One monomial: what it tends to, and slacks if it may pass it on the side that matters."""
 
     def __init__(
-        self, canon: Canon, mono: cn.Monomial, count: fmpq, x: Term, way: int, samples: Samples
+        self, facts: Facts, mono: cn.Monomial, count: fmpq, x: Term, way: int, samples: Samples
     ) -> None:
+        self.facts, canon = facts, context(facts).canon
         self.canon, self.x, self.way, self.samples = canon, x, way, samples
         self.value: Term = ZERO
         self.slacks: list[Slack] = []
@@ -58,9 +70,7 @@ class _Part:
         if self.slacks and canon.has_sign(canon(-way * (whole - self.value)), False):
             self.slacks = []
 
-    def fits(
-        self, moving: list[tuple[Term, int]], fixed: Term, powers: list[Term]
-    ) -> bool:
+    def fits(self, moving: list[tuple[Term, int]], fixed: Term, powers: list[Term]) -> bool:
         size = fixed * tm.exp(powers[0]) if powers[0] is not ZERO else fixed
         if len(powers) > 1:
             power = dict(moving).get(self.x, 0)
@@ -82,39 +92,40 @@ class _Part:
         """1 if rate * x grows towards the end, -1 if it falls, 0 if that is not known."""
         return self.way * sign_at(rate, self.samples)
 
+    def sign(self, item: Term) -> int:
+        """The sign of a term; ``Split`` if it depends on the parameters."""
+        if self.canon.normal(item) is ZERO:
+            return 0
+        sign = sign_at(item, self.samples)
+        if not sign:
+            raise Split(plain(item, self.facts))
+        return sign
+
     def exponential(self, size: Term, power: int, powers: list[Term]) -> bool:
-        if self.away(powers[-1]) >= 0 and len(powers) == 2:
-            return False
+        """size * x^power * exp(...): x = way * a is written by the slack's own variable e."""
         if len(powers) == 2:
+            if self.away(powers[1]) >= 0:
+                return False
             rate = -self.way * powers[1]
-            if power:  # a^n exp(-r a) <= (3n/(4r))^n exp(-r a/2), as 2/e < 3/4
-                most = tm.power(fmpq(3 * power, 4) / rate, power)
-                sign = sign_at(size, self.samples)
-                self.slacks = [Slack(sign * size * most, "exp", rate / 2, ZERO)]
-                return bool(sign)
-            self.slacks = [Slack(self.way * size, "exp", rate, ZERO)]
+            size = (
+                self.way ** (power + 1) * size / tm.power(rate, power) if power else self.way * size
+            )
+            self.slacks = [Slack(size, "exp", power, rate, ZERO)]
             return True
-        if len(powers) != 3 or sign_at(powers[2], self.samples) != -1 or power > 1:
+        if len(powers) != 3 or sign_at(powers[2], self.samples) != -1:
             return False
-        root = tm.sqrt(-powers[2])  # exp(-w^2) and w exp(-w^2) are at most 1/w
-        middle = powers[1] / (2 * root)
-        size = size * tm.exp(tm.power(middle, 2))
-        parts = [size] if not power else [size / root, size * middle / root]
-        signs = [sign_at(part, self.samples) for part in parts]
-        self.slacks = [
-            Slack(sign * part, "inverse", root, self.way * middle)
-            for sign, part in zip(signs, parts, strict=True)
-            if sign or self.canon.normal(part) is not ZERO
-        ]
-        return all(slack.coefficient is not ZERO for slack in self.slacks)
+        root = tm.sqrt(-powers[2])  # e = root * a - shift, x = way * (e + shift) / root
+        shift = self.way * powers[1] / (2 * root)
+        size = self.way ** (power + 1) * size * tm.exp(tm.power(shift, 2))
+        for n in range(power + 1):
+            rest = tm.power(shift, power - n) if power > n else ONE
+            scale = tm.power(root, -power) if power else ONE
+            self.slacks.append(Slack(comb(power, n) * size * rest * scale, "bell", n, root, shift))
+        return True
 
     def inverse(self, size: Term, count: int) -> bool:
-        if count == 1:
-            self.slacks = [Slack(size, "inverse", ONE, ZERO)]
-            return True
-        sign = sign_at(size, self.samples)  # a^-n <= 1/(a - 1) for a > 1
-        self.slacks = [Slack(sign * size, "inverse", ONE, ONE)]
-        return bool(sign)
+        self.slacks = [Slack(self.way ** (count + 1) * size, "inverse", -count, ONE, ZERO)]
+        return True
 
     def sigmoid(self, op: str, size: Term, rate: Term, shift: Term) -> bool:
         side = self.away(rate)
@@ -123,10 +134,9 @@ class _Part:
         rate, shift = side * self.way * rate, side * shift  # e = rate a + shift grows
         if op == "atan":
             self.value = size * side * tm.PI * fmpq(1, 2)
-            sign = sign_at(size, self.samples)  # pi/2 - atan(e) <= 1/e
-            self.slacks = [Slack(sign * size, "inverse", rate, -shift)]
+            sign = self.sign(size)  # pi/2 - atan(e) <= 1/e
+            self.slacks = [Slack(sign * size, "inverse", -1, rate, -shift)]
             return bool(sign)
         self.value = ZERO if side == 1 else 2 * size
-        self.slacks = [Slack(self.way * side * size, "erfc", rate, -shift)]
+        self.slacks = [Slack(self.way * side * size, "erfc", 0, rate, -shift)]
         return True
-

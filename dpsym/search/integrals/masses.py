@@ -24,8 +24,10 @@ def mass_plan(goal: Statement, pair: Pair, form: Form, swap: bool) -> tuple[Mass
     p, q = (region.q, region.p) if swap else (region.p, region.q)
     x, canon = var(region.output), context(with_facts(goal.facts, *region.facts)).canon
     try:
-        logs = [coefficients(canon, canon(tm.log(item)), x)
-                for item in (homogeneous(form.f, p, q), region.q)]
+        logs = [
+            coefficients(canon, canon(tm.log(item)), x)
+            for item in (homogeneous(form.f, p, q), region.q)
+        ]
     except (Refusal, TooLarge):
         return None
     value, density = logs

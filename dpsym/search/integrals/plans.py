@@ -4,20 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
+from itertools import pairwise
 
 from flint import fmpq
 
 from dpsym.kernel import terms as tm
 from dpsym.kernel.canon import Canon
-from dpsym.kernel.definitions import Form
 from dpsym.kernel.rules_calculus import Bounded
-from dpsym.kernel.rules_mechanisms import Limit, Piece, homogeneous
+from dpsym.kernel.rules_mechanisms import Limit, Piece
 from dpsym.kernel.sequents import Facts, Sequent, context, with_facts
-from dpsym.kernel.statements import INTEGER, Fact, Pair, Region, Statement
+from dpsym.kernel.statements import INTEGER, Fact, Region, Statement
 from dpsym.kernel.terms import ZERO, Term, var
 from dpsym.search.integrals.antiderivatives import antiderivative, antidifference
-from dpsym.search.integrals.cuts import Split, ordered, resolved, roots, switches
+from dpsym.search.integrals.cuts import Split, ordered, plain, resolved, roots, switches
 from dpsym.search.integrals.limits import limit_at, sign_at
 from dpsym.search.samples import number, points
 
@@ -53,9 +52,7 @@ def pieces_of(
 
 
 class _Planner:
-    def __init__(
-        self, goal: Statement, region: Region, swap: bool, integrand: Integrand
-    ) -> None:
+    def __init__(self, goal: Statement, region: Region, swap: bool, integrand: Integrand) -> None:
         self.goal, self.region, self.integrand = goal, region, integrand
         self.facts = goal.facts
         self.p, self.q = (region.q, region.p) if swap else (region.p, region.q)
@@ -70,13 +67,23 @@ class _Planner:
         self.whole = self.region.kind == INTEGER
         start, end = self.ends()
         out: list[Piece] = []
-        stretches = self.cut(_Stretch(start, end), [*switches(self.p, self.x), *switches(self.q, self.x)])
+        stretches = self.cut(
+            _Stretch(start, end), [*switches(self.p, self.x), *switches(self.q, self.x)]
+        )
         for number_, stretch in enumerate(stretches, 1):
             inner = self.stretch(stretch)
             last = number_ == len(stretches)
-            out += [piece for piece in inner[:-1]]
+            out += inner[:-1]
             final = inner[-1]
-            out.append(Piece(final.primitive, None if last else stretch.end, final.first, final.last, final.null))
+            out.append(
+                Piece(
+                    final.primitive,
+                    None if last else stretch.end,
+                    final.first,
+                    final.last,
+                    final.null,
+                )
+            )
         return tuple(out)
 
     def ends(self) -> tuple[Term | None, Term | None]:
@@ -98,7 +105,7 @@ class _Planner:
             cuts = [self.first_beyond(item) for item in cuts]
         inner = ordered(cuts, stretch.start, stretch.end, self.facts, self.samples)
         ends = [stretch.start, *inner, stretch.end]
-        return [_Stretch(a, b) for a, b in zip(ends, ends[1:], strict=False)]
+        return [_Stretch(a, b) for a, b in pairwise(ends)]
 
     def first_beyond(self, item: Term) -> Term:
         """For integers, cut points have to be integers themselves."""
@@ -111,18 +118,21 @@ class _Planner:
 
     def branches(self, item: Term, stretch: _Stretch) -> list[Term]:
         """The forms without kinks that a term takes on the stretch."""
-        found: dict[Term, None] = {}
+        found: dict[Term, bool] = {}
         for at in self.samples:
             for place in self.places(stretch, at):
-                found[resolved(item, {**at, str(self.x.value): place})] = None
-        return list(found)
+                form, clear = resolved(item, {**at, str(self.x.value): place})
+                found[form] = clear or found.get(form, False)
+        return [form for form, clear in found.items() if clear or not any(found.values())]
 
     def places(self, stretch: _Stretch, at: Mapping[str, float]) -> list[float]:
         """Some outputs inside the stretch, for one sample."""
         low = None if stretch.start is None else number(stretch.start, at)
         high = None if stretch.end is None else number(stretch.end, at)
         if low is not None and high is not None:
-            return [low + (high - low) * share for share in (0.137, 0.5, 0.861)] if high > low else []
+            return (
+                [low + (high - low) * share for share in (0.137, 0.5, 0.861)] if high > low else []
+            )
         if low is not None:
             return [low + step for step in (0.0173, 0.61, 3.7, 41.0)]
         if high is not None:
@@ -134,7 +144,9 @@ class _Planner:
         if stretch.start is not None:
             reach.append(Fact(self.x - stretch.start, ">=" if self.whole else ">"))
         if stretch.end is not None:
-            reach.append(Fact(stretch.end - self.x - (1 if self.whole else 0), ">=" if self.whole else ">"))
+            reach.append(
+                Fact(stretch.end - self.x - (1 if self.whole else 0), ">=" if self.whole else ">")
+            )
         return with_facts(self.facts, *reach)
 
     # -- one stretch
@@ -156,7 +168,8 @@ class _Planner:
         found = self.branches(item, stretch)
         forms = {context(self.inside(stretch)).canon.normal(form): form for form in found}
         if not forms:
-            return resolved(item, {**self.samples[0], str(self.x.value): number(stretch.start or ZERO, self.samples[0])})
+            at = self.samples[0]
+            return resolved(item, {**at, str(self.x.value): number(stretch.start or ZERO, at)})[0]
         if len(forms) > 1:
             deciding = self.constant_switch(item)
             if deciding is None:
@@ -168,15 +181,15 @@ class _Planner:
         """A switch that is constant on the pieces, and so a question about the parameters."""
         canon = context(self.facts).canon
         for part in switches(item, self.x):
-            for form in {resolved(part, {**at, str(self.x.value): 0.0}) for at in self.samples}:
+            for form in {resolved(part, {**at, str(self.x.value): 0.0})[0] for at in self.samples}:
                 gap = _compared(canon, form)
                 if self.x.value not in gap.vars and not sign_at(gap, self.samples):
-                    return gap
+                    return plain(gap, self.facts)
         for part in tm.subterms(item):
             if part.op in tm.KINKED and self.x.value not in part.vars:
                 gap = part.args[0] if part.op in ("abs", "ite") else part.args[0] - part.args[1]
                 if not sign_at(gap, self.samples):
-                    return gap
+                    return plain(gap, self.facts)
         return None
 
     def null(self, p: Term, q: Term, known: Facts) -> str:
@@ -185,9 +198,7 @@ class _Planner:
                 return name
         return ""
 
-    def primitive(
-        self, value: Term, part: _Stretch
-    ) -> tuple[Term, Limit | None, Limit | None]:
+    def primitive(self, value: Term, part: _Stretch) -> tuple[Term, Limit | None, Limit | None]:
         canon = context(self.inside(part)).canon
         way = 1 if part.end is None or part.start is not None else -1
         if self.whole:
@@ -200,11 +211,11 @@ class _Planner:
         for side, direction in ((part.start, -1), (part.end, 1)):
             limit = None
             if side is None:
-                limit = limit_at(canon, found, self.x, direction, self.samples)
+                limit = limit_at(self.inside(part), found, self.x, direction, self.samples)
                 if limit is None:
                     raise NoPlan(f"no limit of {found!r}")
             limits.append(limit)
-        return found, limits[0], limits[1]
+        return canon.normal(found), limits[0], limits[1]
 
 
 class NeedsFloor(Exception):
@@ -223,7 +234,9 @@ def _compared(canon: Canon, gap: Term) -> Term:
     if len(form) == 2:
         (one, first), (two, second) = form.items()
         if (first > 0) != (second > 0):
-            plus, minus = ((one, two) if first > 0 else (two, one))
+            plus, minus = (one, two) if first > 0 else (two, one)
             big, small = (abs(first), abs(second)) if first > 0 else (abs(second), abs(first))
-            return canon.normal(tm.log(mono_term(plus, fmpq(big))) - tm.log(mono_term(minus, fmpq(small))))
+            return canon.normal(
+                tm.log(mono_term(plus, fmpq(big))) - tm.log(mono_term(minus, fmpq(small)))
+            )
     return canon.normal(gap)

@@ -535,6 +535,7 @@ def compared(sequent: Sequent, form: Poly) -> Parameters | None:
 def lemmas(sequent: Sequent, form: Poly) -> Iterator[Move]:
     """Bounds of an atom, with its coefficient as the multiplier."""
     yield from _differences_of_logs(sequent, form)
+    yield from _ratios_of_erfc(sequent, form)
     for item in atoms(form):
         if item.op not in ("log", "erfc") or not item.vars:
             continue
@@ -578,6 +579,19 @@ def _differences_of_logs(sequent: Sequent, form: Poly) -> Iterator[Move]:
         if up == scaled(down, -1) and first.vars | second.vars:
             ratio = first.args[0] / second.args[0]
             yield from _subtraction(sequent, to_term(up), "log_below", ratio)
+
+
+def _ratios_of_erfc(sequent: Sequent, form: Poly) -> Iterator[Move]:
+    """Comparison of two tails of the normal law, each at its argument or reflected."""
+    tails = [
+        (sign * item.args[0], to_term(scaled(coefficient(form, item), sign)))
+        for item in atoms(form)
+        if item.op == "erfc" and item.vars
+        for sign in (1, -1)
+    ]
+    for (u, _), (v, factor) in permutations(tails, 2):
+        if plausible(Sequent(sequent.hypotheses, Fact(v - u, ">="))):
+            yield from _subtraction(sequent, -factor, "erfc_ratio", u, v)
 
 
 def _subtraction(sequent: Sequent, multiplier: Term, name: str, *args: Any) -> Iterator[Move]:

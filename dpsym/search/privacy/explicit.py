@@ -7,6 +7,7 @@ from typing import Any
 
 from dpsym.kernel.definitions import Form, Moment, constraints
 from dpsym.kernel.rules_mechanisms import Piece, homogeneous
+from dpsym.kernel.sequents import context
 from dpsym.kernel.statements import Guarantee, Mechanism, Pair, Statement
 from dpsym.kernel.terms import ONE, ZERO, Term, mul, num
 from dpsym.search.integrals.cuts import Split
@@ -19,7 +20,6 @@ __all__ = ["inferences"]
 Inference = tuple[str, dict[str, Any]]
 
 
-
 def inferences(goal: Statement) -> Iterator[Inference]:
     """Rules to try, with their parameters, for a goal with one explicit mechanism."""
     (stage,) = goal.stages
@@ -30,6 +30,10 @@ def inferences(goal: Statement) -> Iterator[Inference]:
         yield "pairs", {}
         return
     (pair,) = stage.pairs
+    turned = _turned(goal)
+    if turned is not None:
+        yield turned
+        return
     if claim.name == "Distributions":
         yield from _settled(goal, lambda: _sides(goal, pair), "distributions")
         return
@@ -44,6 +48,20 @@ def inferences(goal: Statement) -> Iterator[Inference]:
         yield from _settled(goal, lambda: _integral(goal, pair, form, claim.reverse), "integral")
 
 
+def _turned(goal: Statement) -> Inference | None:
+    """A variable that is zero replaced by zero, one that is never positive by a nonnegative one."""
+    signs: dict[str, set[int]] = {}
+    for x, slope, end, _ in context(goal.facts).bounds:
+        if not end:
+            signs.setdefault(str(x.value), set()).add(1 if slope > 0 else -1)
+    for name, found in signs.items():
+        if found == {1, -1}:
+            return "equal", {"name": name, "value": ZERO}
+        if found == {-1}:
+            return "mirror", {"name": name, "new": fresh(goal, name)}
+    return None
+
+
 def _settled(goal: Statement, plan: Any, rule: str) -> Iterator[Inference]:
     """The rule, or what has to be settled before it."""
     try:
@@ -51,7 +69,7 @@ def _settled(goal: Statement, plan: Any, rule: str) -> Iterator[Inference]:
     except Split as split:
         yield "either", {"item": split.item}
     except NeedsFloor as needs:
-        yield "floor", {"name": _fresh(goal), "value": needs.item}
+        yield "floor", {"name": fresh(goal, "m"), "value": needs.item}
     except NoPlan:
         return
 
@@ -77,7 +95,9 @@ def _sides(goal: Statement, pair: Pair) -> dict[str, Any]:
         for which in ("p", "q"):
             for sign in (ONE, num(-1)):
 
-                def integrand(p: Term, q: Term, _: str, which: str = which, sign: Term = sign) -> Term:
+                def integrand(
+                    p: Term, q: Term, _: str, which: str = which, sign: Term = sign
+                ) -> Term:
                     return mul(sign, p if which == "p" else q)
 
                 sides.append(pieces_of(goal, region, False, integrand))
@@ -85,12 +105,12 @@ def _sides(goal: Statement, pair: Pair) -> dict[str, Any]:
     return {"pieces": tuple(found)}
 
 
-def _fresh(goal: Statement) -> str:
+def fresh(goal: Statement, stem: str) -> str:
+    """A name that occurs nowhere in the goal."""
     names = {name for name, _ in goal.variables}
     for stage in goal.stages:
         for pair in stage.pairs if isinstance(stage, Mechanism) else ():
             names |= {region.output for region in pair.regions if region.output}
-    stem = "m"
     while stem in names:
         stem += "'"
     return stem
