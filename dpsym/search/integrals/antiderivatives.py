@@ -10,6 +10,7 @@ from flint import fmpq
 from dpsym.kernel import terms as tm
 from dpsym.kernel.canon import Canon
 from dpsym.kernel.terms import ONE, ZERO, Term
+from dpsym.search.integrals.substitutions import by_exponential, rational
 from dpsym.search.integrals.summands import Summand, summands
 
 __all__ = ["antiderivative", "antidifference"]
@@ -20,7 +21,15 @@ _HIGHEST = 12  # power of x
 def antiderivative(canon: Canon, item: Term, x: Term, way: int) -> Term | None:
     """G with G' = item, or None. ``way`` is 1 if G should vanish at plus infinity, -1 at minus
     infinity, where it can."""
-    return _sum(canon, item, x, lambda part: _integrated(part, x, way))
+    found = _sum(canon, item, x, lambda part: _integrated(canon, part, x, way))
+    if found is None:
+        found = by_exponential(canon, item, x, _over_z)
+    return rational(canon, item, x) if found is None else found
+
+
+def _over_z(canon: Canon, item: Term, z: Term) -> Term | None:
+    found = _sum(canon, item, z, lambda part: _integrated(canon, part, z, 1))
+    return rational(canon, item, z) if found is None else found
 
 
 def antidifference(canon: Canon, item: Term, x: Term) -> Term | None:
@@ -37,11 +46,11 @@ def _sum(canon: Canon, item: Term, x: Term, each: Callable[[Summand], Term | Non
     return None if len(known) < len(found) else tm.add(*known)
 
 
-def _integrated(part: Summand, x: Term, way: int) -> Term | None:
+def _integrated(canon: Canon, part: Summand, x: Term, way: int) -> Term | None:
     count = part.power
     if not part.exponent:
         if count == -1:
-            return None
+            return part.factor * tm.log(x) if canon.is_positive(x) else None
         return part.factor * tm.power(x, count + 1) * fmpq(1, count + 1)
     grown = Summand(part.factor, 0, part.exponent).term(x)
     if len(part.exponent) == 1:

@@ -17,7 +17,9 @@ from dpsym.kernel.refusal import Refusal
 from dpsym.kernel.sequents import Facts, context
 from dpsym.kernel.statements import Fact
 from dpsym.kernel.terms import ZERO, Term, subterms
+from dpsym.search.integrals.substitutions import Z, in_exponential
 from dpsym.search.integrals.summands import coefficients
+from dpsym.search.leaf.factoring import factors
 from dpsym.search.samples import number
 
 __all__ = ["Split", "ordered", "plain", "resolved", "roots", "switches"]
@@ -80,7 +82,7 @@ def roots(item: Term, x: Term, facts: Facts, samples: Samples) -> list[Term]:
     if coefs is None and len(form) == 2:
         coefs = _of_logs(canon, form, x)
     if coefs is None:
-        return []
+        return _by_exponential(item, x, facts, samples)
     while len(coefs) > 1 and _is_zero(coefs[-1], facts, samples):
         coefs = coefs[:-1]
     if len(coefs) == 2:
@@ -91,9 +93,32 @@ def roots(item: Term, x: Term, facts: Facts, samples: Samples) -> list[Term]:
         _settle(inside, facts, samples)
         if all(number(inside, point) <= 0 for point in samples):
             return []
-        root = tm.sqrt(inside)
+        root = _root(canon, inside)
         return [canon.normal((way * root - b) / (2 * a)) for way in (-1, 1)]
     return []
+
+
+def _by_exponential(item: Term, x: Term, facts: Facts, samples: Samples) -> list[Term]:
+    """Zeros of a function of z = exp(k x), by those over z > 0."""
+    found = in_exponential(context(facts).canon, item, x)
+    if found is None:
+        return []
+    rate, inner = found
+    z = tm.var(Z)
+    over = roots(inner, z, (*facts, Fact(z, ">")), samples)
+    good = [z0 for z0 in over if all(number(z0, at) > 0 for at in samples)]
+    return [context(facts).canon.normal(tm.log(z0) / rate) for z0 in good]
+
+
+def _root(canon: Canon, inside: Term) -> Term:
+    """The square root, or minus it, with squares of factors taken out."""
+    found = factors(canon(inside))
+    if found is None:
+        return tm.sqrt(inside)
+    scale, parts = found
+    outer = tm.mul(*(tm.power(item, k // 2) for item, k in parts if k > 1))
+    inner = tm.mul(tm.num(scale), *(item for item, k in parts if k % 2))
+    return outer * tm.sqrt(inner)
 
 
 def _of_logs(canon: Canon, form: dict, x: Term) -> list[Term] | None:

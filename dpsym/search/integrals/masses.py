@@ -33,13 +33,16 @@ def mass_plan(goal: Statement, pair: Pair, form: Form, swap: bool) -> tuple[Mass
     value, density = logs
     if value is None or density is None or len(value) != 3 or len(density) != 3:
         return None
+    scale: Term = ONE
     if canon.normal(value[2] - density[2]) is not tm.ZERO:
-        return None
-    shift = canon.normal((density[1] - value[1]) / (2 * density[2]))
+        if region.kind == INTEGER:
+            return None
+        scale = canon.normal(tm.sqrt(value[2] / density[2]))
+    shift = canon.normal((scale * density[1] - value[1]) / (2 * value[2]))
     if region.kind == INTEGER and not is_integer(shift, dict(goal.variables)):
         return None
-    moved = substitute(region.q, {region.output: x - shift})
-    size: Term = canon.normal(homogeneous(form.f, p, q) / moved)
+    moved = substitute(region.q, {region.output: scale * (x - shift)})
+    size: Term = canon.normal(homogeneous(form.f, p, q) / (scale * moved))
     if region.output in size.vars:
         return None
-    return (Mass(size, "q", shift, ONE, ()),)
+    return (Mass(size, "q", shift, scale, ()),)

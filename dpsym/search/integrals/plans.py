@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
@@ -18,13 +19,14 @@ from dpsym.kernel.terms import ZERO, Term, var
 from dpsym.search.integrals.antiderivatives import antiderivative, antidifference
 from dpsym.search.integrals.cuts import Split, ordered, plain, resolved, roots, switches
 from dpsym.search.integrals.limits import limit_at, sign_at
-from dpsym.search.samples import number, points
+from dpsym.search.integrals.sampling import parameters
+from dpsym.search.samples import number
 
 __all__ = ["Integrand", "NoPlan", "pieces_of", "region_samples"]
 
 Integrand = Callable[[Term, Term, str], Term]
 """What is integrated, by the densities p and q and the name of the one that is zero, if any."""
-_SAMPLES = 24
+_SAMPLES = 60
 
 
 class NoPlan(Exception):
@@ -33,7 +35,7 @@ class NoPlan(Exception):
 
 def region_samples(goal: Statement) -> list[dict[str, float]]:
     """Values of the parameters."""
-    return points(goal.variables, goal.facts, _SAMPLES)
+    return parameters(goal.variables, goal.facts, _SAMPLES)
 
 
 @dataclass
@@ -67,9 +69,8 @@ class _Planner:
         self.whole = self.region.kind == INTEGER
         start, end = self.ends()
         out: list[Piece] = []
-        stretches = self.cut(
-            _Stretch(start, end), [*switches(self.p, self.x), *switches(self.q, self.x)]
-        )
+        found = [*switches(self.p, self.x), *switches(self.q, self.x)]
+        stretches = self.cut(_Stretch(start, end), found, [self.p, self.q])
         for number_, stretch in enumerate(stretches, 1):
             inner = self.stretch(stretch)
             last = number_ == len(stretches)
@@ -94,18 +95,38 @@ class _Planner:
 
     # -- cutting
 
-    def cut(self, stretch: _Stretch, found: Sequence[Term]) -> list[_Stretch]:
+    def cut(
+        self, stretch: _Stretch, found: Sequence[Term], whole: Sequence[Term]
+    ) -> list[_Stretch]:
         """The stretch, cut where one of the terms changes its sign."""
         known = self.inside(stretch)
         cuts: list[Term] = []
         for item in found:
             for form in self.branches(item, stretch):
                 cuts += roots(form, self.x, known, self.samples)
+        cuts = [item for item in dict.fromkeys(cuts) if self.matters(item, whole)]
         if self.whole:
             cuts = [self.first_beyond(item) for item in cuts]
         inner = ordered(cuts, stretch.start, stretch.end, self.facts, self.samples)
         ends = [stretch.start, *inner, stretch.end]
         return [_Stretch(a, b) for a, b in pairwise(ends)]
+
+    def matters(self, item: Term, whole: Sequence[Term]) -> bool:
+        """Whether one of the terms has different forms on both sides of the point."""
+        normal = context(self.facts).canon.normal
+        name = str(self.x.value)
+        for at in self.samples:
+            place = number(item, at)
+            if not math.isfinite(place):
+                continue
+            step = 1e-7 * (1 + abs(place))
+            for term in whole:
+                below, above = (
+                    resolved(term, {**at, name: place + way * step})[0] for way in (-1, 1)
+                )
+                if below is not above and normal(below) is not normal(above):
+                    return True
+        return False
 
     def first_beyond(self, item: Term) -> Term:
         """For integers, cut points have to be integers themselves."""
@@ -156,7 +177,7 @@ class _Planner:
         known = self.inside(stretch)
         null = self.null(p, q, known)
         value = self.integrand(p, q, null)
-        parts = self.cut(stretch, list(switches(value, self.x)))
+        parts = self.cut(stretch, list(switches(value, self.x)), [value])
         out = []
         for part in parts:
             primitive, first, last = self.primitive(self.single(value, part), part)
