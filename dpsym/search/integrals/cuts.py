@@ -12,7 +12,7 @@ from itertools import combinations
 
 from dpsym.kernel import canon as cn
 from dpsym.kernel import terms as tm
-from dpsym.kernel.canon import Canon
+from dpsym.kernel.canon import Canon, Poly
 from dpsym.kernel.refusal import Refusal
 from dpsym.kernel.sequents import Facts, context
 from dpsym.kernel.statements import Fact
@@ -22,7 +22,7 @@ from dpsym.search.integrals.summands import coefficients
 from dpsym.search.leaf.factoring import factors
 from dpsym.search.samples import number
 
-__all__ = ["Split", "ordered", "plain", "resolved", "roots", "switches"]
+__all__ = ["Split", "compared", "ordered", "plain", "resolved", "roots", "switches"]
 
 Samples = Sequence[Mapping[str, float]]
 _TOLERANCE = 1e-9
@@ -78,6 +78,10 @@ def roots(item: Term, x: Term, facts: Facts, samples: Samples) -> list[Term]:
         form, _ = canon.together(canon(item))
     except Refusal:
         return []
+    lowest = min((dict(mono[1]).get(x, 0) for mono in form), default=0)
+    at_zero = [ZERO] if lowest > 0 else []
+    if lowest:
+        form = canon.times(form, cn.atom(x, -lowest))
     coefs = coefficients(canon, form, x)
     if coefs is None and len(form) == 2:
         coefs = _of_logs(canon, form, x)
@@ -86,7 +90,7 @@ def roots(item: Term, x: Term, facts: Facts, samples: Samples) -> list[Term]:
     while len(coefs) > 1 and _is_zero(coefs[-1], facts, samples):
         coefs = coefs[:-1]
     if len(coefs) == 2:
-        return [canon.normal(-coefs[0] / coefs[1])]
+        return [*at_zero, canon.normal(-coefs[0] / coefs[1])]
     if len(coefs) == 3:
         c, b, a = coefs
         inside = tm.power(b, 2) - 4 * a * c
@@ -94,8 +98,8 @@ def roots(item: Term, x: Term, facts: Facts, samples: Samples) -> list[Term]:
         if all(number(inside, point) <= 0 for point in samples):
             return []
         root = _root(canon, inside)
-        return [canon.normal((way * root - b) / (2 * a)) for way in (-1, 1)]
-    return []
+        return [*at_zero, *(canon.normal((way * root - b) / (2 * a)) for way in (-1, 1))]
+    return at_zero
 
 
 def _by_exponential(item: Term, x: Term, facts: Facts, samples: Samples) -> list[Term]:
@@ -106,7 +110,7 @@ def _by_exponential(item: Term, x: Term, facts: Facts, samples: Samples) -> list
     rate, inner = found
     z = tm.var(Z)
     over = roots(inner, z, (*facts, Fact(z, ">")), samples)
-    good = [z0 for z0 in over if all(number(z0, at) > 0 for at in samples)]
+    good = [z0 for z0 in over if not any(number(z0, at) <= 0 for at in samples)]
     return [context(facts).canon.normal(tm.log(z0) / rate) for z0 in good]
 
 
@@ -116,12 +120,12 @@ def _root(canon: Canon, inside: Term) -> Term:
     if found is None:
         return tm.sqrt(inside)
     scale, parts = found
-    outer = tm.mul(*(tm.power(item, k // 2) for item, k in parts if k > 1))
+    outer = tm.mul(*(tm.power(item, k // 2) for item, k in parts if k // 2))
     inner = tm.mul(tm.num(scale), *(item for item, k in parts if k % 2))
     return outer * tm.sqrt(inner)
 
 
-def _of_logs(canon: Canon, form: dict, x: Term) -> list[Term] | None:
+def _of_logs(canon: Canon, form: Poly, x: Term) -> list[Term] | None:
     """The coefficients of log(A/B) for a form A - B of two positive products."""
     (one, first), (two, second) = form.items()
     if (first > 0) == (second > 0):
@@ -170,11 +174,23 @@ def plain(item: Term, facts: Facts) -> Term:
     if len(rest) == 1:  # square roots stay in the rest
         ((_, atoms),) = form
         rest = cn.constant(1)
-    left = [(atom, k) for atom, k in atoms if not canon.is_positive(atom)]
-    if any(k % 2 == 0 for _, k in left):
+    left = [(atom, k % 2) for atom, k in atoms if not canon.is_positive(atom)]
+    if not all(k for _, k in left):
         return cn.to_term(form)
-    kept = tm.mul(*(atom for atom, _ in left), cn.to_term(rest))
-    return canon.normal(kept if value > 0 else -kept)
+    kept = rest if not left else canon.times(rest, cn.product(dict(left)))
+    return compared(canon, cn.scaled(kept, 1 if value > 0 else -1))
+
+
+def compared(canon: Canon, form: Poly) -> Term:
+    """A term of the same sign as a form: for two positive products, the difference of logs."""
+    if len(form) == 2:
+        (one, first), (two, second) = sorted(form.items(), key=lambda pair: -pair[1])
+        if second < 0 < first and canon.mono_sign(one, True) and canon.mono_sign(two, True):
+            gap = tm.log(cn.mono_term(one, first)) - tm.log(cn.mono_term(two, -second))
+            logs = canon(gap)
+            if not any(item.op == "log" and item.vars for mono in logs for item, _ in mono[1]):
+                return cn.to_term(logs)
+    return cn.to_term(form)
 
 
 def ordered(
@@ -183,13 +199,14 @@ def ordered(
     """The points strictly between start and end at some sample, in order; ``Split`` if the order
     depends on the sample."""
     points = list(dict.fromkeys(found))
-    values = {item: [number(item, at) for at in samples] for item in points}
     ends = [item for item in (start, end) if item is not None]
-    values |= {item: [number(item, at) for at in samples] for item in ends}
-    points = [item for item in points if all(map(math.isfinite, values[item]))]
+    rows = {item: [number(item, at) for at in samples] for item in (*ends, *points)}
+    points = [item for item in points if 2 * sum(map(math.isfinite, rows[item])) > len(samples)]
+    good = [i for i in range(len(samples)) if all(math.isfinite(rows[item][i]) for item in points)]
+    values = {item: [row[i] for i in good] for item, row in rows.items()}
     for one, two in combinations([*ends, *points], 2):
         gaps = [a - b for a, b in zip(values[one], values[two], strict=True)]
-        if min(gaps) < -_TOLERANCE and max(gaps) > _TOLERANCE:
+        if gaps and min(gaps) < -_TOLERANCE and max(gaps) > _TOLERANCE:
             raise Split(plain(one - two, facts))
 
     def between(item: Term) -> bool:
@@ -199,5 +216,5 @@ def ordered(
         return after and before and item not in ends
 
     inside = [item for item in points if between(item)]
-    inside.sort(key=lambda item: [values[item][i] for i in range(len(samples))])
+    inside.sort(key=lambda item: values[item])
     return inside

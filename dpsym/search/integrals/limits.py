@@ -9,10 +9,13 @@ from flint import fmpq
 
 from dpsym.kernel import canon as cn
 from dpsym.kernel import terms as tm
+from dpsym.kernel.refusal import Refusal
 from dpsym.kernel.rules_mechanisms import Limit, Slack
-from dpsym.kernel.sequents import Facts, context
+from dpsym.kernel.sequents import Facts, context, with_facts
+from dpsym.kernel.statements import Fact
 from dpsym.kernel.terms import ONE, ZERO, Term
 from dpsym.search.integrals.cuts import Split, plain
+from dpsym.search.integrals.substitutions import Z, in_exponential, rational_limit
 from dpsym.search.integrals.summands import coefficients
 from dpsym.search.samples import number
 
@@ -37,9 +40,16 @@ def limit_at(facts: Facts, item: Term, x: Term, way: int, samples: Samples) -> L
     value, canon = ZERO, context(facts).canon
     for mono, count in canon(item).items():
         found = _Part(facts, mono, fmpq(count), x, way, samples)
-        if not found.known:
+        if found.known:
+            value, slacks = value + found.value, slacks + found.slacks
+            continue
+        whole = cn.mono_term(mono, fmpq(count))
+        limit = _over_exponential(facts, whole, x, way, samples)
+        if limit is None:
+            limit = rational_limit(tm.substitute(whole, {str(x.value): way * x}), x)
+        if limit is None:
             return None
-        value, slacks = value + found.value, slacks + found.slacks
+        value += limit
     clear = canon.normal
     slacks = [
         Slack(size, s.kind, s.power, clear(s.rate), clear(s.shift))
@@ -47,6 +57,27 @@ def limit_at(facts: Facts, item: Term, x: Term, way: int, samples: Samples) -> L
         if (size := clear(s.coefficient)) is not ZERO
     ]
     return Limit(clear(value), tuple(slacks))
+
+
+def _over_exponential(facts: Facts, item: Term, x: Term, way: int, samples: Samples) -> Term | None:
+    """The limit of a function of z = exp(k x), as z vanishes or grows."""
+    found = in_exponential(context(facts).canon, item, x)
+    if found is None:
+        return None
+    rate, inner = found
+    side = way * sign_at(rate, samples)
+    z = tm.var(Z)
+    known = with_facts(facts, Fact(z, ">"))
+    if side == -1:
+        inner = context(known).canon.normal(inner)
+        try:
+            return context(facts).canon.normal(tm.substitute(inner, {Z: ZERO}))
+        except Refusal:  # a negative power
+            return None
+    limit = limit_at(known, inner, z, 1, [{**at, Z: 1.0} for at in samples]) if side else None
+    if limit is not None:
+        return limit.value
+    return rational_limit(inner, z) if side else None
 
 
 class _Part:
@@ -76,6 +107,8 @@ class _Part:
             power = dict(moving).get(self.x, 0)
             only = not moving or (len(moving) == 1 and power > 0)
             return only and self.exponential(size, power, powers)
+        if len(moving) == 2 or (len(moving) == 1 and moving[0][0].op == "add"):
+            return self.rational(size, dict(moving))
         if len(moving) != 1:
             return False
         ((atom, count),) = moving
@@ -127,6 +160,22 @@ class _Part:
         self.slacks = [Slack(self.way ** (count + 1) * size, "inverse", -count, ONE, ZERO)]
         return True
 
+    def rational(self, size: Term, moving: dict[Term, int]) -> bool:
+        """size x^n/D^k for a quadratic D = A e^2 + c, c >= 0, e = way * (x - m): by powers of e."""
+        power = moving.pop(self.x, 0)
+        ((below, count),) = moving.items() if len(moving) == 1 else ((self.x, 0),)
+        coefs = coefficients(self.canon, self.canon(below), self.x)
+        if coefs is None or len(coefs) != 3 or not 0 <= power < -2 * count:
+            return False
+        leading, middle = coefs[2], -coefs[1] / (2 * coefs[2])
+        size, shift = size * tm.power(leading, count), self.way * middle
+        for n in range(power + 1):
+            part = comb(power, n) * size * (tm.power(middle, power - n) if power > n else ONE)
+            sign = self.sign(part)
+            if sign:
+                self.slacks.append(Slack(sign * part, "inverse", n + 2 * count, ONE, shift))
+        return True
+
     def sigmoid(self, op: str, size: Term, rate: Term, shift: Term) -> bool:
         side = self.away(rate)
         if not side:
@@ -134,8 +183,9 @@ class _Part:
         rate, shift = side * self.way * rate, side * shift  # e = rate a + shift grows
         if op == "atan":
             self.value = size * side * tm.PI * fmpq(1, 2)
-            sign = self.sign(size)  # pi/2 - atan(e) <= 1/e
-            self.slacks = [Slack(sign * size, "inverse", -1, rate, -shift)]
+            sign = self.sign(size)  # pi/2 - atan(e) is positive and at most 1/e
+            if self.way * side * sign < 0:
+                self.slacks = [Slack(sign * size, "inverse", -1, rate, -shift)]
             return bool(sign)
         self.value = ZERO if side == 1 else 2 * size
         self.slacks = [Slack(self.way * side * size, "erfc", 0, rate, -shift)]

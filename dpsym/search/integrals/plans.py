@@ -7,17 +7,14 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from flint import fmpq
-
 from dpsym.kernel import terms as tm
-from dpsym.kernel.canon import Canon
 from dpsym.kernel.rules_calculus import Bounded
 from dpsym.kernel.rules_mechanisms import Limit, Piece
 from dpsym.kernel.sequents import Facts, Sequent, context, with_facts
 from dpsym.kernel.statements import INTEGER, Fact, Region, Statement
 from dpsym.kernel.terms import ZERO, Term, var
 from dpsym.search.integrals.antiderivatives import antiderivative, antidifference
-from dpsym.search.integrals.cuts import Split, ordered, plain, resolved, roots, switches
+from dpsym.search.integrals.cuts import Split, compared, ordered, plain, resolved, roots, switches
 from dpsym.search.integrals.limits import limit_at, sign_at
 from dpsym.search.integrals.sampling import parameters
 from dpsym.search.samples import number
@@ -203,7 +200,7 @@ class _Planner:
         canon = context(self.facts).canon
         for part in switches(item, self.x):
             for form in {resolved(part, {**at, str(self.x.value): 0.0})[0] for at in self.samples}:
-                gap = _compared(canon, form)
+                gap = compared(canon, canon(form))
                 if self.x.value not in gap.vars and not sign_at(gap, self.samples):
                     return plain(gap, self.facts)
         for part in tm.subterms(item):
@@ -245,19 +242,3 @@ class NeedsFloor(Exception):
     def __init__(self, item: Term) -> None:
         super().__init__(repr(item))
         self.item = item
-
-
-def _compared(canon: Canon, gap: Term) -> Term:
-    """The gap, or the difference of logarithms of its two positive parts."""
-    from dpsym.kernel.canon import mono_term
-
-    form = canon(gap)
-    if len(form) == 2:
-        (one, first), (two, second) = form.items()
-        if (first > 0) != (second > 0):
-            plus, minus = (one, two) if first > 0 else (two, one)
-            big, small = (abs(first), abs(second)) if first > 0 else (abs(second), abs(first))
-            return canon.normal(
-                tm.log(mono_term(plus, fmpq(big))) - tm.log(mono_term(minus, fmpq(small)))
-            )
-    return canon.normal(gap)

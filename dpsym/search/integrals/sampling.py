@@ -7,12 +7,13 @@ import random
 
 from dpsym.kernel.sequents import Facts, context
 from dpsym.kernel.statements import INTEGER
-from dpsym.kernel.terms import Term
+from dpsym.kernel.terms import Term, var
+from dpsym.search.integrals.summands import coefficients
 from dpsym.search.samples import number
 
 __all__ = ["parameters"]
 
-Limit = tuple[bool, bool, Term]
+Limit = tuple[Term, Term]
 _TRIES = 3000
 _SHARES = (0.02, 0.11, 0.29, 0.53, 0.77, 0.94)
 _STEPS = (0.013, 0.11, 0.27, 0.53, 0.71, 0.93, 1.13, 1.37, 1.71, 2.03, 2.61, 4.07, 9.3)
@@ -38,13 +39,15 @@ def parameters(
 
 
 def _limits(variables: tuple[tuple[str, str], ...], facts: Facts) -> dict[str, list[Limit]]:
-    known = context(facts)
+    """For each variable, the facts c + d x >= 0 about it, as c and d."""
+    canon = context(facts).canon
     found: dict[str, list[Limit]] = {name: [] for name, _ in variables}
-    for name in found:
-        for fact in facts:
-            split = known.affine(fact.term, name) if name in fact.term.vars else None
-            if split is not None and fact.rel != "!=":
-                found[name].append((bool(split[0] > 0), fact.rel == ">", split[1]))
+    for fact in facts:
+        form, _ = canon.together(canon(fact.term))
+        for name in fact.term.vars if fact.rel != "!=" else ():
+            coefs = coefficients(canon, form, var(name))
+            if coefs is not None and len(coefs) == 2:
+                found[name].append((coefs[0], coefs[1]))
     return found
 
 
@@ -55,7 +58,7 @@ def _order(
     left, out = dict(variables), []
     while left:
         waits = {
-            name: len({other for _, _, end in limits[name] for other in end.vars} & set(left))
+            name: len({other for c, d in limits[name] for other in c.vars | d.vars} & set(left))
             for name in left
         }
         chosen = min(left, key=lambda name: waits[name])
@@ -65,10 +68,11 @@ def _order(
 
 def _value(limits: list[Limit], values: dict[str, float], source: random.Random) -> float:
     low, high = -math.inf, math.inf
-    for from_below, _, end in limits:
-        if end.vars <= set(values):
-            value = number(end, values)
-            low, high = (max(low, value), high) if from_below else (low, min(high, value))
+    for c, d in limits:
+        if c.vars | d.vars <= set(values):
+            slope = number(d, values)
+            end = -number(c, values) / slope if slope else math.nan
+            low, high = (max(low, end), high) if slope > 0 else (low, min(high, end))
     if math.isfinite(low) and math.isfinite(high):
         return low + (high - low) * source.choice(_SHARES)
     step = source.choice(_STEPS) * source.choice((1.0, 1.0, 1.0, 0.1, 3.0))

@@ -15,7 +15,7 @@ from dpsym.kernel.terms import Term
 from dpsym.search.integrals.summands import coefficients
 from dpsym.translate import to_sympy, to_term
 
-__all__ = ["by_exponential", "in_exponential", "rational"]
+__all__ = ["Z", "by_exponential", "in_exponential", "rational", "rational_limit"]
 
 Z = "$z"  # no user's name has "$" in it
 _MOST = 400  # size of what SymPy is asked to integrate
@@ -100,13 +100,27 @@ def by_exponential(
 
 def rational(canon: Canon, item: Term, x: Term) -> Term | None:
     """An antiderivative of a rational function, by SymPy."""
+    from sympy.integrals.rationaltools import ratint
+
+    return _by_sympy(item, x, lambda expr, v: ratint(sp.together(expr), v, real=True))
+
+
+def rational_limit(item: Term, x: Term) -> Term | None:
+    """The limit of a rational function as x grows, by SymPy."""
+    return _by_sympy(item, x, lambda expr, v: sp.limit(sp.cancel(sp.together(expr)), v, sp.oo))
+
+
+def _by_sympy(
+    item: Term, x: Term, function: Callable[[sp.Expr, sp.Symbol], sp.Expr]
+) -> Term | None:
+    """What the function makes of a rational function; constants of other kinds are symbols."""
     if item.size > _MOST:
         return None
     names = {name: sp.Dummy(f"v{i}", positive=True) for i, name in enumerate(sorted(item.vars))}
     variable = names[str(x.value)] = sp.Dummy("x", real=True)
     others: dict[Term, sp.Dummy] = {}
 
-    def opaque(node: Term) -> Term:  # constants that are no rational functions become symbols
+    def opaque(node: Term) -> Term:
         if x.value not in node.vars and node.op not in ("num", "var", "add", "mul", "pow"):
             others.setdefault(node, sp.Dummy(f"c{len(others)}", positive=True))
             return tm.var(f"$c{list(others).index(node)}")
@@ -117,10 +131,8 @@ def rational(canon: Canon, item: Term, x: Term) -> Term | None:
     expr = to_sympy(plain, names)
     if not expr.is_rational_function(variable):
         return None
-    from sympy.integrals.rationaltools import ratint
-
     try:
-        found = ratint(sp.together(expr), variable, real=True)
+        found = function(expr, variable)
         back = {symbol: tm.var(name) for name, symbol in names.items()}
         back |= {symbol: node for node, symbol in others.items()}
         return to_term(found, "antiderivative", back)

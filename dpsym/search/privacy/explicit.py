@@ -68,6 +68,7 @@ def _settled(goal: Statement, plan: Any, rule: str) -> Iterator[Inference]:
         yield rule, plan()
     except Split as split:
         yield "either", {"item": split.item}
+        yield "either", {"item": -split.item}
     except NeedsFloor as needs:
         yield "floor", {"name": fresh(goal, "m"), "value": needs.item}
     except NoPlan:

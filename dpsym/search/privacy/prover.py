@@ -17,9 +17,10 @@ from dpsym.kernel.statements import INTEGER, Assumed, Guarantee, Mechanism, Proc
 from dpsym.kernel.terms import Term
 from dpsym.kernel.theorems import Theorem, prove
 from dpsym.search.bounds import bounds
+from dpsym.search.leaf.budget import Budget, OutOfBudget
 from dpsym.search.leaf.hinted import Hint
 from dpsym.search.privacy import library
-from dpsym.search.privacy.explicit import inferences
+from dpsym.search.privacy.explicit import Inference, inferences
 from dpsym.search.privacy.families import epsilon, sums
 from dpsym.search.privacy.leaves import plausible, prove_leaf
 from dpsym.search.privacy.towers import plans
@@ -207,13 +208,23 @@ class _Prover:
             return self.apply(goal, "pointwise")
         stuck = Stuck("no rule for a claim about this mechanism")
         if len(goal.stages) == 1 and len(goal.facts) < _MOST_FACTS:
-            for rule, parameters in inferences(goal):
+            for rule, parameters in self.planned(goal):
                 try:
                     return self.apply(goal, rule, **parameters)
                 except Stuck as failed:
                     self.left()
                     stuck = failed
+                    if rule == "either" and all(one.goal.rel == ">=" for one in failed.remaining):
+                        break  # its boundary on the other side would not help
         raise stuck
+
+    def planned(self, goal: Statement) -> list[Inference]:
+        """Rules to try for one explicit mechanism, planned within the time that is left."""
+        try:
+            with Budget(self.left()).enforced():
+                return list(inferences(goal))
+        except (OutOfBudget, Refusal):
+            return []
 
     def both_ways(self, goal: Statement) -> Proof:
         try:
