@@ -110,8 +110,53 @@ def _by_exponential(item: Term, x: Term, facts: Facts, samples: Samples) -> list
     rate, inner = found
     z = tm.var(Z)
     over = roots(inner, z, (*facts, Fact(z, ">")), samples)
-    good = [z0 for z0 in over if not any(number(z0, at) <= 0 for at in samples)]
-    return [context(facts).canon.normal(tm.log(z0) / rate) for z0 in good]
+    good = []
+    for z0 in over:
+        signs = {number(z0, at) > 0 for at in samples if math.isfinite(number(z0, at))}
+        if signs == {True, False}:
+            _split_factor(z0, facts, samples)
+        if True in signs:
+            good.append(_reduced(z0, facts))
+    return [tm.log(z0) / rate for z0 in good]
+
+
+def _reduced(item: Term, facts: Facts) -> Term:
+    """A quotient without common factors."""
+    canon = context(facts).canon
+    whole, below = canon.together(canon(item))
+    found = factors(whole)
+    if found is None or not below:
+        return item
+    scale, above = found
+    powers: dict[Term, int] = dict(above)
+    for part, k in below.items():
+        inner = factors(canon(part))
+        if inner is None:
+            powers[part] = powers.get(part, 0) - k
+            continue
+        scale /= inner[0] ** k
+        for one, count in inner[1]:
+            powers[one] = powers.get(one, 0) - count * k
+    # factors are unique up to their signs
+    for one in list(powers):
+        other = canon.normal(-one)
+        if other is not one and other in powers and powers.get(one):
+            if powers[other] % 2:
+                scale = -scale
+            powers[one] += powers.pop(other)
+    return tm.mul(tm.num(scale), *(tm.power(one, k) for one, k in powers.items() if k))
+
+
+def _split_factor(item: Term, facts: Facts, samples: Samples) -> None:
+    """``Split`` by a factor of the term that changes its sign."""
+    canon = context(facts).canon
+    whole, below = canon.together(canon(item))
+    found = factors(whole)
+    parts = [cn.to_term(whole)] if found is None else [part for part, k in found[1] if k % 2]
+    for part in (*parts, *(one for one, k in below.items() if k % 2)):
+        values = [number(part, at) for at in samples]
+        if min(values) < -_TOLERANCE and max(values) > _TOLERANCE:
+            raise Split(plain(part, facts))
 
 
 def _root(canon: Canon, inside: Term) -> Term:

@@ -9,7 +9,7 @@ from dpsym.kernel.definitions import Form, Moment, constraints
 from dpsym.kernel.rules_mechanisms import Piece, homogeneous
 from dpsym.kernel.sequents import context
 from dpsym.kernel.statements import Guarantee, Mechanism, Pair, Statement
-from dpsym.kernel.terms import ONE, ZERO, Term, mul, num
+from dpsym.kernel.terms import ONE, ZERO, Term, mul, num, var
 from dpsym.search.integrals.cuts import Split
 from dpsym.search.integrals.masses import mass_plan
 from dpsym.search.integrals.plans import NeedsFloor, NoPlan, pieces_of
@@ -67,12 +67,23 @@ def _settled(goal: Statement, plan: Any, rule: str) -> Iterator[Inference]:
     try:
         yield rule, plan()
     except Split as split:
-        yield "either", {"item": split.item}
-        yield "either", {"item": -split.item}
+        item = _unsigned(goal, split.item)
+        yield "either", {"item": item}
+        yield "either", {"item": -item}
     except NeedsFloor as needs:
         yield "floor", {"name": fresh(goal, "m"), "value": needs.item}
     except NoPlan:
         return
+
+
+def _unsigned(goal: Statement, item: Term) -> Term:
+    """A variable of the term whose sign is not known, or else the term itself: integrals over
+    mirrored variables are as easy, and nonnegative variables easier."""
+    known = context(goal.facts)
+    signed = {str(x.value) for x, _, end, _ in known.bounds if not end}
+    signed |= {name for name in item.vars if known.canon.is_positive(var(name))}
+    unsigned = sorted(item.vars - signed)
+    return var(unsigned[0]) if unsigned else item
 
 
 def _integral(goal: Statement, pair: Pair, form: Form, swap: bool) -> dict[str, Any]:
