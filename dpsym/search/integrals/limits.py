@@ -111,15 +111,18 @@ def _of_small(facts: Facts, inner: Term) -> tuple[Term, Term] | None:
 def _of_large(facts: Facts, inner: Term, samples: Samples) -> tuple[Term, Term] | None:
     """The value as z grows, and the slope by 1/z."""
     z = tm.var(Z)
-    known = with_facts(facts, Fact(z, ">"))
-    limit = limit_at(known, inner, z, 1, [{**at, Z: 1.0} for at in samples])
-    if limit is not None:
-        bounds = [slack for slack in limit.slacks if slack.kind == "exp" and not slack.power]
-        slope = tm.add(*(slack.coefficient / slack.rate for slack in bounds))
-        return limit.value, slope  # as exp(-e) <= 1/e
     value = rational_limit(inner, z)
-    slope_by = None if value is None else rational_limit(z * (inner - value), z)
-    return None if value is None or slope_by is None else (value, slope_by)
+    if value is not None:
+        slope = rational_limit(z * (inner - value), z)
+        return None if slope is None else (value, slope)
+    known = with_facts(facts, Fact(z, ">"))
+    large = [{**at, Z: 1.0} for at in samples]
+    both = [limit_at(known, sign * inner, z, 1, large) for sign in (1, -1)]  # slacks of one side
+    slacks = [slack for limit in both if limit is not None for slack in limit.slacks]
+    if both[0] is None:
+        return None
+    bounds = [slack for slack in slacks if slack.kind == "exp" and not slack.power]
+    return both[0].value, tm.add(*(slack.coefficient / slack.rate for slack in bounds))
 
 
 class _Part:
