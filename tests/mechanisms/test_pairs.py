@@ -77,6 +77,10 @@ def test_supports_of_masses(support, expected):
             lambda: PMFPair(noise.DiscreteGaussian(1), noise.DiscreteGaussian(2)),
             "^p: expected a distribution with a normalised density",
         ),
+        (
+            lambda: DensityPair(noise.Laplace(1), noise.Laplace(2), support=sp.Interval(0, 1)),
+            "^support: expected none with distributions",
+        ),
         (lambda: GaussianPair(0, 0, 1, 1), "^sigma1: expected a number > 0, got 0$"),
         (lambda: DensityPair(1, 1, x, sp.Interval(0, 1), "no"), "^normalised: expected True or"),
     ],
