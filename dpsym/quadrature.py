@@ -26,7 +26,7 @@ Integrand = Callable[[acb, bool], acb]
 """``f(z, analytic)``: a ball with f(z). If ``analytic`` is set, it must be nan unless f is
 analytic on all of z; functions without branch cuts may ignore it."""
 
-_SAMPLES = 6
+_SAMPLES = 8
 _DEPTH = 4000  # halvings of the range: a peak may be 1e-300 of it
 _ZERO = arb(0)
 
@@ -61,8 +61,8 @@ def integrate(
             return acb("nan")
 
     if scale is None:
-        scale = magnitude(f, start, end) * abs(end - start)
-    tolerance = scale.mid().abs_upper() if scale.is_finite() else _ZERO
+        scale = magnitude(f, start, end)
+    tolerance = scale.mid() if scale.is_finite() else _ZERO
     found = acb.integral(
         guarded,
         acb(start),
@@ -78,15 +78,15 @@ def integrate(
 
 
 def magnitude(f: Integrand, start: arb, end: arb) -> arb:
-    """About the largest absolute value of f on the range, from a few points: a hint only."""
+    """About the size of the integral of f, from a few points near the ends: a hint only."""
     largest = _ZERO
     start, end = start.mid(), end.mid()
     for i in range(_SAMPLES):
-        near = (end - start) * fmpq(1, 8**i)
-        for point in (start + near / 2, end - near / 2):
-            value = f(acb(point.mid()), False).real.mid()
-            if value.is_finite() and abs(value) > largest:
-                largest = abs(value)
+        distance = (end - start) * fmpq(1, 2 * 8**i)
+        for point in (start + distance, end - distance):
+            value = abs(f(acb(point.mid()), False).real.mid()) * distance.mid()
+            if value.is_finite() and value > largest:
+                largest = value
     return largest
 
 
