@@ -14,6 +14,8 @@ from dpsym.enclosures.forms import (
     ZERO,
     Product,
     Sum,
+    aligned,
+    aligned_product,
     constant,
     exponential,
     logarithm,
@@ -30,10 +32,21 @@ from dpsym.enclosures.numbers import Undecided, ball, sign
 from dpsym.enclosures.pieces import Piece
 from dpsym.enclosures.ranges import cut_off
 from dpsym.enclosures.roots import Segment, bounds, signs
-from dpsym.enclosures.tails import Infinite, germ, hull, integral, trend
+from dpsym.enclosures.tails import Infinite, bound_of_log, germ, hull, integral, trend
 from dpsym.quadrature import between, integrate
 
-__all__ = ["Measured", "hockey_stick", "kullback_leibler", "largest_loss", "mass", "moment"]
+__all__ = [
+    "Measured",
+    "excess_share",
+    "hockey_stick",
+    "kullback_leibler",
+    "largest_loss",
+    "loss_of",
+    "mass",
+    "moment",
+    "sided",
+    "sided_sum",
+]
 
 _ZERO, _ONE = arb(0), arb(1)
 
@@ -77,12 +90,12 @@ def _ranges(piece: Piece, tail: Tail, tolerance: arb) -> tuple[list[_Range], arb
     return [_Range(start, end, 1 if end > 0 else -1)], outside
 
 
-def _sided(item: Product, side: int) -> Product:
+def sided(item: Product, side: int) -> Product:
     """As a function of the distance from 0 on that side."""
     return product_towards(item if side > 0 else reflect_product(item), 1)
 
 
-def _sided_sum(term: Sum, side: int) -> Sum:
+def sided_sum(term: Sum, side: int) -> Sum:
     return towards(term if side > 0 else reflect(term), 1)
 
 
@@ -98,7 +111,7 @@ def mass(pieces: Sequence[tuple[Piece, Product]], tolerance: arb, bits: int) -> 
     for piece, item in pieces:
 
         def tail(start: arb, side: int, item: Product = item) -> arb:
-            return integral(germ(_sided(item, side), start), start)
+            return integral(germ(sided(item, side), start), start)
 
         ranges, outside = _ranges(piece, tail, tolerance)
         tails += outside.rad()
@@ -126,7 +139,7 @@ def moment(pieces: Sequence[Piece], alpha: sp.Expr, tolerance: arb, bits: int) -
             if sign(alpha - 1) > 0:
                 raise Infinite
             continue
-        item = times(power(piece.p, alpha), power(piece.q, 1 - alpha))
+        item = aligned_product(times(power(piece.p, alpha), power(piece.q, 1 - alpha)))
         found.append((piece, item))
     return mass(found, tolerance, bits)
 
@@ -139,14 +152,14 @@ def kullback_leibler(pieces: Sequence[Piece], tolerance: arb, bits: int) -> Meas
             continue
         if piece.q is None:
             raise Infinite
-        loss = _loss(piece.p, piece.q)
+        loss = loss_of(piece.p, piece.q)
         if loss != ZERO:
             found.append((piece, times(piece.p, to_product(loss))))
     return mass(found, tolerance, bits)
 
 
-def _loss(p: Product, q: Product) -> Sum:
-    return minus(logarithm(p), logarithm(q))
+def loss_of(p: Product, q: Product) -> Sum:
+    return aligned(minus(logarithm(p), logarithm(q)))
 
 
 # --- the hockey-stick divergence ------------------------------------------------------------------
@@ -161,7 +174,7 @@ def hockey_stick(pieces: Sequence[Piece], eps: sp.Expr, tolerance: arb, bits: in
         if piece.q is None:
             found = mass([(piece, piece.p)], tolerance, bits)
         else:
-            excess = minus(_loss(piece.p, piece.q), constant(eps))
+            excess = minus(loss_of(piece.p, piece.q), constant(eps))
             if excess.is_constant and (not excess.poly or sign(excess.poly[0]) <= 0):
                 continue
             found = _positive_part(piece, piece.p, excess, tolerance, bits)
@@ -176,24 +189,24 @@ def _positive_part(
     """The integral of ``p * max(0, 1 - exp(-excess))``."""
 
     def tail(start: arb, side: int) -> arb:
-        whole = integral(germ(_sided(p, side), start), start)
-        return whole * _share(_sided_sum(excess, side), start)
+        whole = integral(germ(sided(p, side), start), start)
+        return whole * excess_share(sided_sum(excess, side), start)
 
     ranges, outside = _ranges(piece, tail, tolerance)
     total = outside
     for part in ranges:
-        sided = towards(excess, part.side)
+        near = towards(excess, part.side)
         density = product_towards(p, part.side)
-        real = function(sided)
+        real = function(near)
         for segment in signs(real, part.start, part.end):
             if segment.sign > 0:
-                total += _between_roots(density, sided, segment, bits)
+                total += _between_roots(density, near, segment, bits)
             elif segment.sign == 0:
                 total += _undecided(density, real, segment, bits)
     return Measured(total, outside.rad())
 
 
-def _share(excess: Sum, start: arb) -> arb:
+def excess_share(excess: Sum, start: arb) -> arb:
     """``max(0, 1 - exp(-excess))`` on [start, oo)."""
     try:
         found = germ(exponential(excess), start)
@@ -257,7 +270,7 @@ def largest_loss(pieces: Sequence[Piece], tolerance: arb) -> arb:
             continue
         if piece.q is None:
             raise Infinite
-        loss = _loss(piece.p, piece.q)
+        loss = loss_of(piece.p, piece.q)
         if loss.is_constant:
             value = ball(loss.poly[0]) if loss.poly else _ZERO
             low, high = low.max(value.lower()), high.max(value.upper())
@@ -271,15 +284,7 @@ def _suprema(piece: Piece, loss: Sum, tolerance: arb, known: arb) -> Iterator[ar
     tails: list[arb] = []
 
     def tail(start: arb, side: int) -> arb:
-        found = germ(exponential(_sided_sum(loss, side)), start)
-        rises = trend(found)
-        if rises > 0 and found.span > 0:
-            raise Infinite
-        if rises < 0:  # the largest value is the one at the end of the bounded range
-            return _ZERO
-        if not found.span > 0:
-            raise Undecided("the loss far out")
-        value = found.span.log()
+        value = bound_of_log(sided_sum(loss, side), start)
         tails.append(value)
         return value
 

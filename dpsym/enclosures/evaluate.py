@@ -159,10 +159,10 @@ def _atom(base: Atom, kind: str, bits: int) -> Function:
         return (lambda z: _atan(inside(z))) if kind == COMPLEX else lambda z: inside(z).atan()
     if base.name == "lgamma":
         return (lambda z: _lgamma(inside(z))) if kind == COMPLEX else lambda z: inside(z).lgamma()
-    if base.name == "besseli":
-        order = _sum(base.args[0], kind, bits)
-        argument = ball(base.args[1].poly[0])
-        return lambda z: _bessel(order(z), argument)
+    if base.name == "0F1":
+        at = _sum(base.args[0], kind, bits)
+        argument = base.args[1].poly[0]
+        return lambda z: _series(at(z), argument)
     raise UnsupportedError("enclose", [base.name], FUNCTIONS)
 
 
@@ -177,8 +177,14 @@ def _lgamma(z: acb) -> acb:
     return z.lgamma() if z.real > 0 else acb("nan")
 
 
-def _bessel(order: Any, argument: arb) -> Any:
-    if not isinstance(order, arb):
+def _series(at: Any, argument: sp.Expr) -> arb:
+    if not isinstance(at, arb):
         raise UnsupportedError("enclose", ["besseli of a continuous order"], FUNCTIONS)
-    return argument.bessel_i(order)
+    if at.is_exact() and at.is_integer():
+        return _whole_series(int(at.unique_fmpz()), argument, flint.ctx.prec)
+    return ball(argument).hypgeom_0f1(at)
 
+
+@lru_cache(maxsize=65536)
+def _whole_series(at: int, argument: sp.Expr, bits: int) -> arb:
+    return ball(argument).hypgeom_0f1(arb(at))

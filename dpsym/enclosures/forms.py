@@ -23,6 +23,8 @@ __all__ = [
     "Product",
     "Sum",
     "X",
+    "aligned",
+    "aligned_product",
     "constant",
     "exponential",
     "logarithm",
@@ -171,7 +173,8 @@ def to_product(term: Sum) -> Product:
         first = term.rest[0]
         if len(term.rest) == 1:
             return first
-        common = Product(sp.S.One, first.exponent, first.powers)
+        same = all(set(item.powers) == set(first.powers) for item in term.rest)
+        common = Product(sp.S.One, first.exponent, first.powers if same else ())
         inverse = power(common, sp.S.NegativeOne)
         inner = plus(*(_to_sum(times(item, inverse)) for item in term.rest))
         if inner.is_constant:
@@ -466,8 +469,8 @@ def _function(expr: sp.Expr, x: sp.Symbol) -> Sum:
         gap = plus(minus(args[0], args[1]), constant(1))
         log = minus(minus(_lgamma(above), _lgamma(below)), _lgamma(gap))
         return _to_sum(exponential(log))
-    if kind is sp.besseli and args[1].is_constant:
-        return _single("besseli", *args)
+    if kind is sp.besseli and args[1].is_constant and sign(expr.args[1]) > 0:
+        return _bessel(args[0], expr.args[1])
     if kind in (sp.sinh, sp.cosh, sp.tanh, sp.coth):
         return read(_in_exponentials(kind, expr.args[0]), x)
     raise UnsupportedError("enclose", [kind.__name__], FUNCTIONS)
@@ -486,22 +489,81 @@ def _in_exponentials(kind: type, u: sp.Expr) -> sp.Expr:
     return ratio if kind is sp.tanh else 1 / ratio
 
 
+def _bessel(order: Sum, argument: sp.Expr) -> Sum:
+    """I_v(c) = (c/2)**v / Gamma(v + 1) times 0F1(v + 1; c**2/4), which is near 1 for large v."""
+    above = plus(order, constant(1))
+    log = minus(scaled(order, sp.log(argument / 2)), _lgamma(above))
+    series = Atom("0F1", (above, constant(argument**2 / 4)))
+    return _to_sum(times(exponential(log), _of(series)))
+
+
 def _lgamma(arg: Sum) -> Sum:
-    """Moved to an argument ``c*x + a`` with 1 <= a < 2, so that shifted ones cancel."""
     if arg.is_constant:
         return constant(sp.loggamma(arg.poly[0] if arg.poly else sp.S.Zero))
-    start = arg.poly[0] if arg.poly else sp.S.Zero
-    if arg.rest or arg.degree != 1 or not start.is_Rational:
-        return _single("lgamma", arg)
-    steps = int(sp.floor(start)) - 1
-    if abs(steps) > _MAX_STEPS:
-        return _single("lgamma", arg)
-    base = plus(arg, constant(-steps))
-    terms = [_single("lgamma", base)]
-    for j in range(min(steps, 0), max(steps, 0)):
-        log = logarithm(to_product(plus(base, constant(j))))
-        terms.append(log if steps > 0 else scaled(log, sp.S.NegativeOne))
-    return plus(*terms)
+    return _single("lgamma", arg)
+
+
+# --- log Gamma at shifted arguments --------------------------------------------------------------
+
+
+def aligned(term: Sum) -> Sum:
+    """The same function, its loggammas at arguments a whole number apart brought to the largest.
+
+    ``lgamma(x) = lgamma(x + 1) - log(x)`` holds wherever the left side is defined.
+
+    >>> first, second = (_single("lgamma", plus(X, constant(j))) for j in (1, 2))
+    >>> len(aligned(minus(first, second)).rest)
+    1
+    """
+    groups: dict[tuple[object, ...], list[Product]] = {}
+    for item in term.rest:
+        place = _place(item)
+        if place is not None:
+            groups.setdefault(place, []).append(item)
+    out = term
+    for items in groups.values():
+        top = max(_start(item) for item in items)
+        for item in items:
+            steps = int(top - _start(item))
+            if 0 < steps <= _MAX_STEPS:
+                out = plus(out, scaled(Sum((), (item,)), sp.S.NegativeOne), _raised(item, steps))
+    return out
+
+
+def aligned_product(item: Product) -> Product:
+    """The same for the exponent of a product, the logarithms in it becoming powers."""
+    if not any(_place(part) for part in item.exponent.rest):
+        return item
+    return times(
+        Product(item.factor, ZERO, item.powers), exponential(aligned(item.exponent))
+    )
+
+
+def _place(item: Product) -> tuple[object, ...] | None:
+    """What two loggammas must share to be a whole number apart."""
+    if not item.exponent.is_constant or len(item.powers) != 1:
+        return None
+    base, exponent = item.powers[0]
+    if base.name != "lgamma" or exponent != 1:
+        return None
+    argument = base.args[0]
+    start = argument.poly[0] if argument.poly else sp.S.Zero
+    if argument.rest or argument.degree != 1 or not start.is_Rational:
+        return None
+    return argument.poly[1], start - sp.floor(start)
+
+
+def _start(item: Product) -> sp.Expr:
+    return item.powers[0][0].args[0].poly[0]
+
+
+def _raised(item: Product, steps: int) -> Sum:
+    argument = item.powers[0][0].args[0]
+    terms = [_single("lgamma", plus(argument, constant(steps)))]
+    for j in range(steps):
+        log = logarithm(to_product(plus(argument, constant(j))))
+        terms.append(scaled(log, sp.S.NegativeOne))
+    return scaled(plus(*terms), item.factor * sp.exp(item.exponent.poly[0] if item.exponent.poly else 0))
 
 
 # --- x to -x ------------------------------------------------------------------------------------

@@ -13,12 +13,22 @@ from itertools import zip_longest
 import sympy as sp
 from flint import arb
 
-from dpsym.enclosures.forms import ZERO, Atom, Product, Sum, constant
+from dpsym.enclosures.forms import ZERO, Atom, Product, Sum, constant, exponential
 from dpsym.enclosures.numbers import FUNCTIONS, Undecided, ball, sign, whole_power
 from dpsym.errors import UnsupportedError
 from dpsym.quadrature import exponential_tail, geometric_tail, power_tail
 
-__all__ = ["Germ", "Infinite", "germ", "hull", "integral", "of_sum", "series", "trend"]
+__all__ = [
+    "Germ",
+    "Infinite",
+    "bound_of_log",
+    "germ",
+    "hull",
+    "integral",
+    "of_sum",
+    "series",
+    "trend",
+]
 
 _ZERO, _ONE = arb(0), arb(1)
 Poly = tuple[sp.Expr, ...]
@@ -30,11 +40,15 @@ class Infinite(Exception):
 
 @dataclass(frozen=True)
 class Germ:
-    """f(x) in ``span * x**order * exp(poly(x))`` for x >= T; poly has no constant term."""
+    """f(x) in ``span * x**order * exp(poly(x))`` for x >= T; poly has no constant term.
+
+    If ``below``, that is only a lower bound, with the lower end of ``span`` > 0.
+    """
 
     span: arb
     order: sp.Expr = sp.S.Zero
     poly: Poly = ()  # of x, x**2, ...
+    below: bool = False
 
     @property
     def bounded(self) -> bool:
@@ -49,12 +63,16 @@ def _add(first: Poly, second: Poly) -> Poly:
 
 
 def _times(first: Germ, second: Germ) -> Germ:
-    return Germ(
-        first.span * second.span, first.order + second.order, _add(first.poly, second.poly)
-    )
+    below = first.below or second.below
+    if below and not (first.span > 0 and second.span > 0):
+        raise Undecided("what grows, times what may be 0")
+    span, order = first.span * second.span, first.order + second.order
+    return Germ(span, order, _add(first.poly, second.poly), below)
 
 
 def _power(item: Germ, exponent: sp.Expr) -> Germ:
+    if item.below and exponent != 1:
+        raise Undecided("a power of what grows")
     whole = exponent.is_Integer
     if whole:
         span = whole_power(item.span, int(exponent))
@@ -144,27 +162,39 @@ def _exponential_of(item: Product, start: arb) -> Germ:
                 raise Undecided("whether it falls from there on")
             top = top.union(_ZERO)
         return Germ((inner.span * top).exp())
-    if not inner.span < 0:
-        raise Undecided("an exponent that grows")
-    # With g = x**order * exp(poly) and x g' = g (order + x poly') growing, g is at least
-    # g(T) + T g'(T) log(x / T); all the coefficients being >= 0 is enough for that.
+    # g = x**order * exp(poly), of coefficients >= 0
     if any(sign(c) < 0 for c in inner.poly) or (inner.order != 0 and sign(inner.order) < 0):
         raise UnsupportedError("enclose", ["a tail like this one"], FUNCTIONS)
-    height = inner.span.upper() * _at(inner.order, inner.poly, start)
-    slope = ball(inner.order)
+    grows = inner.span > 0
+    if not (grows or inner.span < 0):
+        raise Undecided("whether an exponent grows")
+    least = inner.span.lower() if grows else inner.span.upper()
+    height = least * _at(inner.order, inner.poly, start)
+    slope = ball(inner.order)  # x g' / g at T
     for k, c in enumerate(inner.poly, 1):
         slope += ball(c) * k * start**k
-    # exp(height) (x / T)**(height * slope), with a rational order that is no smaller
+    if inner.order == 0 or sign(inner.order - 1) >= 0:  # g is convex, so above its tangent
+        if grows:
+            rate = _rational_below(height * slope / start)
+            return Germ((height - ball(rate) * start).exp(), sp.S.Zero, (rate,), below=True)
+        rate = _rational_above(height * slope / start)
+        return Germ((height - ball(rate) * start).exp().union(_ZERO), sp.S.Zero, (rate,))
+    if grows:
+        raise Undecided("an exponent that grows")
+    # x g' = g (order + x poly') grows, so g is at least g(T) + T g'(T) log(x / T)
     order = _rational_above(height * slope)
-    top = (height - ball(order) * start.log()).exp()
-    return Germ(top.union(_ZERO), order)
+    return Germ((height - ball(order) * start.log()).exp().union(_ZERO), order)
 
 
 def _rational_above(value: arb) -> sp.Rational:
+    """A rational number that is no smaller, of few digits."""
     upper = value.upper()
     if not upper.is_finite() or not abs(upper) < arb(2) ** 4000:
-        return sp.Integer(-(2**4000)) if upper < 0 else sp.Integer(2**4000)
-    return sp.Integer(int(upper.ceil().unique_fmpz() or 0)) if abs(upper) >= 1 else sp.S.Zero
+        return sp.Integer(-(2**4000))
+    scaled = (upper * 1024).ceil().unique_fmpz()
+    if scaled is None:
+        raise Undecided("a slope")
+    return sp.Rational(int(scaled), 1024)
 
 
 def _lgamma_falls(factor: sp.Expr, base: Atom, start: arb) -> Germ:
@@ -181,6 +211,8 @@ def _lgamma_falls(factor: sp.Expr, base: Atom, start: arb) -> Germ:
 
 
 def _rational_below(value: arb) -> sp.Rational:
+    if not value.is_finite():
+        raise Undecided("a slope")
     scaled = (value.lower() * 1024).floor().unique_fmpz()
     if scaled is None:
         raise Undecided("a slope")
@@ -190,8 +222,8 @@ def _rational_below(value: arb) -> sp.Rational:
 def _base(base: Atom, start: arb) -> Germ:
     if base.name == "sum":
         return of_sum(base.args[0], start)
-    if base.name == "besseli":
-        return _bessel(base, start)
+    if base.name == "0F1":
+        return _series(base, start)
     if base.name == "log":
         return of_sum(Sum((), (Product(sp.S.One, ZERO, ((base, sp.S.One),)),)), start)
     inner = of_sum(base.args[0], start)
@@ -205,24 +237,14 @@ def _base(base: Atom, start: arb) -> Germ:
     raise UnsupportedError("enclose", [f"{base.name} in a tail"], FUNCTIONS)
 
 
-def _bessel(base: Atom, start: arb) -> Germ:
-    """I_k(c) for k = a x + b: ``(c/2)**k / Gamma(k + 1)`` times [1, exp(c**2 / (4 (k + 1)))]."""
-    order, argument = base.args
-    if order.rest or order.degree != 1 or sign(order.poly[1]) <= 0:
-        raise UnsupportedError("enclose", ["besseli in a tail"], FUNCTIONS)
-    c = argument.poly[0]
-    if sign(c) <= 0:
-        raise UnsupportedError("enclose", ["besseli of a negative number"], FUNCTIONS)
-    least = ball(order.poly[0]) + ball(order.poly[1]) * start
-    if not least > 0:
+def _series(base: Atom, start: arb) -> Germ:
+    """0F1(v; z) for z > 0 lies between 1 and exp(z / v), by comparing the two series."""
+    above, argument = base.args
+    inner = of_sum(above, start)
+    if inner.poly or inner.order < 0 or not inner.span > 0:
         raise Undecided("a negative order")
-    log_half = sp.log(c / 2)
-    span = (ball(log_half * order.poly[0])).exp() * _ONE.union(
-        (ball(c) ** 2 / (4 * (least + 1))).exp()
-    )
-    powers = Germ(span, sp.S.Zero, _add((log_half * order.poly[1],), ()))
-    gamma = Atom("lgamma", (Sum((order.poly[0] + 1, *order.poly[1:])),))
-    return _times(powers, _lgamma_falls(sp.S.NegativeOne, gamma, start))
+    least = inner.span.lower() * _at(inner.order, (), start)
+    return Germ(_ONE.union((ball(argument.poly[0]) / least).exp()))
 
 
 def trend(item: Germ) -> int:
@@ -231,7 +253,9 @@ def trend(item: Germ) -> int:
 
 
 def hull(item: Germ, start: arb) -> arb:
-    """All values on [start, oo), as a ball that may be infinite."""
+    """All values on [start, oo). Raises: Undecided if it grows."""
+    if item.below:
+        raise Undecided("what grows")
     if item.bounded:
         return item.span
     top = _at(item.order, item.poly, start)
@@ -246,6 +270,8 @@ def of_sum(term: Sum, start: arb) -> Germ:
     """The germ of a sum: that of the term that grows most, times what the others add to it."""
     logs = [item for item in term.rest if _is_log(item)]
     parts = [germ(item, start) for item in term.rest if item not in logs]
+    if any(part.below for part in parts):
+        raise Undecided("what grows, in a sum")
     poly = term.poly
     if logs:
         poly, constant_part, power_of_x = _logs(logs, poly, start)
@@ -297,10 +323,10 @@ def _logs(logs: list[Product], poly: Poly, start: arb) -> tuple[Poly, arb, sp.Ex
 
 
 def _log_x(start: arb) -> Germ:
-    """``log(x) / x**(1/8)`` falls from exp(8) on."""
-    if not start >= 2981:
+    """``log(x) / sqrt(x)`` falls from exp(2) on."""
+    if not start >= 8:
         raise Undecided("a logarithm")
-    return Germ((start.log() / _at(sp.Rational(1, 8), (), start)).union(_ZERO), sp.Rational(1, 8))
+    return Germ((start.log() / start.sqrt()).union(_ZERO), sp.Rational(1, 2))
 
 
 def _compare(first: Germ, second: Germ) -> int:
@@ -333,6 +359,8 @@ def integral(found: Germ, start: arb) -> arb:
     if found.span == 0:
         return _ZERO
     _refuse_growing(found)
+    if found.below:
+        raise Undecided("what grows")
     top = _at(found.order, found.poly, start)
     if not found.poly:
         return power_tail(found.span * top, start, ball(found.order))
@@ -347,6 +375,8 @@ def series(found: Germ, start: int) -> arb:
     if found.span == 0:
         return _ZERO
     _refuse_growing(found)
+    if found.below:
+        raise Undecided("what grows")
     first = arb(start)
     top = _at(found.order, found.poly, first)
     if not found.poly:  # between the integral, and the integral plus the first term
@@ -367,3 +397,22 @@ def _refuse_growing(found: Germ) -> None:
     if found.span > 0 or found.span < 0:
         raise Infinite
     raise Undecided("whether it is 0")
+
+
+def bound_of_log(term: Sum, start: arb) -> arb:
+    """A ball whose upper end bounds a sum on [start, oo), its lower end some values there.
+
+    Raises: Infinite if the sum goes to infinity; Undecided.
+    """
+    found = germ(exponential(term), start)
+    rises = trend(found)
+    if rises > 0 and found.span > 0:
+        raise Infinite
+    if found.below or rises > 0 or not found.span > 0:
+        raise Undecided("the values far out")
+    if rises < 0 and not _log_slope(found.order, found.poly, start) <= 0:
+        raise Undecided("the values far out")
+    value = found.span.log() + ball(found.order) * start.log()
+    for k, c in enumerate(found.poly, 1):
+        value += ball(c) * start**k
+    return value
