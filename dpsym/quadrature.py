@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import flint
 from flint import acb, arb, fmpq
 
 __all__ = [
@@ -31,9 +30,7 @@ _DEPTH = 4000  # halvings of the range: a peak may be 1e-300 of it
 _ZERO = arb(0)
 
 
-def integrate(
-    f: Integrand, start: arb, end: arb, bits: int = 60, scale: arb | None = None
-) -> arb:
+def integrate(f: Integrand, start: arb, end: arb, bits: int = 60, scale: arb | None = None) -> arb:
     """The integral of a real function over a bounded range whose ends may be balls.
 
     If an end is a ball, f must be analytic (or what it says on the real line must hold) on it.

@@ -229,8 +229,9 @@ def _assumptions(pair: DensityPair | PMFPair, what: str) -> tuple[str, ...]:
     if pair.variable is None:
         texts = (text for law in _noises(pair) for text in law.assumptions())
         return tuple(dict.fromkeys(texts))
-    factor = "" if pair.normalised else ", up to one constant factor for both"
-    return (f"p and q are {what} of distributions{factor}",)
+    if pair.normalised:
+        return ()
+    return (f"p and q are {what} of distributions, up to one constant factor for both",)
 
 
 def _part(pair: DensityPair | PMFPair, integer: bool) -> Part:
