@@ -84,9 +84,10 @@ class _Pair(Mechanism, abstract=True):
         if self.variable is None:
             texts = (text for law in self._noises() for text in law.assumptions())
             return tuple(dict.fromkeys(texts))
-        factor = "" if self.normalised else ", up to one constant factor for both"
+        if self.normalised:
+            return ()
         what = "masses" if self.integer else "densities"
-        return (f"p and q are {what} of distributions{factor}",)
+        return (f"p and q are {what} of distributions, up to one constant factor for both",)
 
     def neighbours(self) -> tuple[Neighbours, ...]:
         """One pair with one part, the support."""

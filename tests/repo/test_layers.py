@@ -19,7 +19,7 @@ each_file = pytest.mark.parametrize("path", FILES, ids=module_name)
 
 ABOVE = {"cli", "scripts", "testing", "__main__", "__init__"}  # what people use
 COMMON = {"errors", "version"}  # imports nothing of the package
-CHECKING = {"checking", "hints", "openings", "undefined"}
+CHECKING = {"checking", "hints", "openings", "undefined", "wellformed"}
 EVIDENCE = {  # what people read of goals, proofs and witnesses; loads no SymPy but where it must
     "certificates",
     "explaining",

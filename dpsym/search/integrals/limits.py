@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from math import comb
 
@@ -24,12 +25,16 @@ __all__ = ["limit_at", "sign_at"]
 Samples = Sequence[Mapping[str, float]]
 
 
-def sign_at(item: Term, samples: Samples) -> int:
-    """The sign of a term at all the samples, or 0 if it has none."""
+def sign_at(item: Term, samples: Samples, facts: Facts = ()) -> int:
+    """The sign of a term that is evident or the same at all samples, or 0; zeros may be tiny."""
+    for sign in (1, -1):
+        if context(facts).evident(Fact(sign * item, ">")):
+            return sign
     values = [number(item, point) for point in samples]
-    if values and all(value > 0 for value in values):
+    values = [value for value in values if not math.isnan(value)]
+    if any(value > 0 for value in values) and not any(value < 0 for value in values):
         return 1
-    return -1 if values and all(value < 0 for value in values) else 0
+    return -1 if values and any(value < 0 for value in values) and max(values) <= 0 else 0
 
 
 def limit_at(facts: Facts, item: Term, x: Term, way: int, samples: Samples) -> Limit | None:
@@ -44,12 +49,13 @@ def limit_at(facts: Facts, item: Term, x: Term, way: int, samples: Samples) -> L
             value, slacks = value + found.value, slacks + found.slacks
             continue
         whole = cn.mono_term(mono, fmpq(count))
-        limit = _over_exponential(facts, whole, x, way, samples)
-        if limit is None:
+        over = _over_exponential(facts, whole, x, way, samples)
+        if over is None:
             limit = rational_limit(tm.substitute(whole, {str(x.value): way * x}), x)
-        if limit is None:
+            over = None if limit is None else Limit(limit)
+        if over is None:
             return None
-        value += limit
+        value, slacks = value + over.value, [*slacks, *over.slacks]
     clear = canon.normal
     slacks = [
         Slack(size, s.kind, s.power, clear(s.rate), clear(s.shift))
@@ -59,25 +65,64 @@ def limit_at(facts: Facts, item: Term, x: Term, way: int, samples: Samples) -> L
     return Limit(clear(value), tuple(slacks))
 
 
-def _over_exponential(facts: Facts, item: Term, x: Term, way: int, samples: Samples) -> Term | None:
-    """The limit of a function of z = exp(k x), as z vanishes or grows."""
+def _over_exponential(
+    facts: Facts, item: Term, x: Term, way: int, samples: Samples
+) -> Limit | None:
+    """The limit of a function of z = exp(k x), as z vanishes or grows, with a slack that is a
+    multiple of z or 1/z if it is passed on the side that matters."""
     found = in_exponential(context(facts).canon, item, x)
     if found is None:
         return None
     rate, inner = found
-    side = way * sign_at(rate, samples)
+    side = way * sign_at(rate, samples, facts)
+    if not side:
+        return None
+    limit = _of_small(facts, inner) if side < 0 else _of_large(facts, inner, samples)
+    if limit is None:
+        return None
+    value, slope = limit
+    far = [{**at, str(x.value): 4 * way / _size(rate, at)} for at in samples]
+    passed = [way * (number(item, at) - number(value, at)) for at in far]
+    if not any(gap > 0 for gap in passed):
+        return Limit(value)
+    sign = sign_at(slope, samples, facts)
+    return Limit(value, (Slack(sign * slope, "exp", 0, side * way * rate, ZERO),))
+
+
+def _size(rate: Term, at: Mapping[str, float]) -> float:
+    size = abs(number(rate, at))
+    return size if 1e-9 < size < math.inf else 1.0
+
+
+def _of_small(facts: Facts, inner: Term) -> tuple[Term, Term] | None:
+    """The value and the slope at z = 0."""
     z = tm.var(Z)
+    normal = context(with_facts(facts, Fact(z, ">"))).canon.normal
+    try:
+        values = [
+            context(facts).canon.normal(tm.substitute(item, {Z: ZERO}))
+            for item in (normal(inner), normal(tm.derivative(normal(inner), Z)))
+        ]
+    except Refusal:  # a negative power
+        return None
+    return values[0], values[1]
+
+
+def _of_large(facts: Facts, inner: Term, samples: Samples) -> tuple[Term, Term] | None:
+    """The value as z grows, and the slope by 1/z."""
+    z = tm.var(Z)
+    value = rational_limit(inner, z)
+    if value is not None:
+        slope = rational_limit(z * (inner - value), z)
+        return None if slope is None else (value, slope)
     known = with_facts(facts, Fact(z, ">"))
-    if side == -1:
-        inner = context(known).canon.normal(inner)
-        try:
-            return context(facts).canon.normal(tm.substitute(inner, {Z: ZERO}))
-        except Refusal:  # a negative power
-            return None
-    limit = limit_at(known, inner, z, 1, [{**at, Z: 1.0} for at in samples]) if side else None
-    if limit is not None:
-        return limit.value
-    return rational_limit(inner, z) if side else None
+    large = [{**at, Z: 1.0} for at in samples]
+    both = [limit_at(known, sign * inner, z, 1, large) for sign in (1, -1)]  # slacks of one side
+    slacks = [slack for limit in both if limit is not None for slack in limit.slacks]
+    if both[0] is None:
+        return None
+    bounds = [slack for slack in slacks if slack.kind == "exp" and not slack.power]
+    return both[0].value, tm.add(*(slack.coefficient / slack.rate for slack in bounds))
 
 
 class _Part:
@@ -123,13 +168,13 @@ class _Part:
 
     def away(self, rate: Term) -> int:
         """1 if rate * x grows towards the end, -1 if it falls, 0 if that is not known."""
-        return self.way * sign_at(rate, self.samples)
+        return self.way * sign_at(rate, self.samples, self.facts)
 
     def sign(self, item: Term) -> int:
         """The sign of a term; ``Split`` if it depends on the parameters."""
         if self.canon.normal(item) is ZERO:
             return 0
-        sign = sign_at(item, self.samples)
+        sign = sign_at(item, self.samples, self.facts)
         if not sign:
             raise Split(plain(item, self.facts))
         return sign
@@ -145,7 +190,7 @@ class _Part:
             )
             self.slacks = [Slack(size, "exp", power, rate, ZERO)]
             return True
-        if len(powers) != 3 or sign_at(powers[2], self.samples) != -1:
+        if len(powers) != 3 or sign_at(powers[2], self.samples, self.facts) != -1:
             return False
         root = tm.sqrt(-powers[2])  # e = root * a - shift, x = way * (e + shift) / root
         shift = self.way * powers[1] / (2 * root)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from dpsym.kernel import terms as tm
@@ -12,14 +12,14 @@ from dpsym.kernel.rules_calculus import Bounded
 from dpsym.kernel.rules_mechanisms import Limit, Piece
 from dpsym.kernel.sequents import Facts, Sequent, context, with_facts
 from dpsym.kernel.statements import INTEGER, Fact, Region, Statement
-from dpsym.kernel.terms import ZERO, Term, var
+from dpsym.kernel.terms import ZERO, Term, substitute, var
 from dpsym.search.integrals.antiderivatives import antiderivative, antidifference
 from dpsym.search.integrals.cuts import Split, compared, ordered, plain, resolved, roots, switches
 from dpsym.search.integrals.limits import limit_at, sign_at
 from dpsym.search.integrals.sampling import parameters
 from dpsym.search.samples import number
 
-__all__ = ["Integrand", "NoPlan", "pieces_of", "region_samples"]
+__all__ = ["Integrand", "NoPlan", "moved", "pieces_of", "region_samples"]
 
 Integrand = Callable[[Term, Term, str], Term]
 """What is integrated, by the densities p and q and the name of the one that is zero, if any."""
@@ -48,6 +48,30 @@ def pieces_of(
 ) -> tuple[Piece, ...]:
     """Pieces for one region. Raises ``Split`` or ``NoPlan``."""
     return _Planner(goal, region, swap, integrand).pieces()
+
+
+def moved(
+    goal: Statement, region: Region, pieces: tuple[Piece, ...], shift: Term
+) -> tuple[Piece, ...]:
+    """The pieces for the region's density with its output shifted, on the whole line."""
+    normal, x = context(goal.facts).canon.normal, var(region.output or "")
+
+    def limit(one: Limit | None, way: int) -> Limit | None:
+        if one is None:
+            return None
+        slacks = (replace(s, shift=normal(s.shift + way * s.rate * shift)) for s in one.slacks)
+        return Limit(one.value, tuple(slacks))
+
+    return tuple(
+        Piece(
+            substitute(piece.primitive, {str(x.value): x - shift}),
+            None if piece.until is None else normal(piece.until + shift),
+            limit(piece.first, -1),
+            limit(piece.last, 1),
+            piece.null,
+        )
+        for piece in pieces
+    )
 
 
 class _Planner:

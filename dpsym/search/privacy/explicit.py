@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from dpsym.kernel.definitions import Form, Moment, constraints
 from dpsym.kernel.rules_mechanisms import Piece, homogeneous
 from dpsym.kernel.sequents import context
-from dpsym.kernel.statements import Guarantee, Mechanism, Pair, Statement
-from dpsym.kernel.terms import ONE, ZERO, Term, mul, num, var
+from dpsym.kernel.statements import Guarantee, Mechanism, Pair, Region, Statement
+from dpsym.kernel.terms import ONE, ZERO, Term, num, substitute, var
 from dpsym.search.integrals.cuts import Split
 from dpsym.search.integrals.masses import mass_plan
-from dpsym.search.integrals.plans import NeedsFloor, NoPlan, pieces_of
+from dpsym.search.integrals.plans import NeedsFloor, NoPlan, moved, pieces_of
 from dpsym.search.privacy.towers import low
 
 __all__ = ["inferences"]
@@ -104,17 +105,37 @@ def _sides(goal: Statement, pair: Pair) -> dict[str, Any]:
     found = []
     for region in pair.regions:
         sides: list[tuple[Piece, ...]] = []
-        for which in ("p", "q"):
-            for sign in (ONE, num(-1)):
+        for sign in (ONE, num(-1)):
 
-                def integrand(
-                    p: Term, q: Term, _: str, which: str = which, sign: Term = sign
-                ) -> Term:
-                    return mul(sign, p if which == "p" else q)
+            def integrand(p: Term, _: Term, __: str, sign: Term = sign) -> Term:
+                return sign * p
 
-                sides.append(pieces_of(goal, region, False, integrand))
+            sides.append(pieces_of(goal, replace(region, q=region.p), False, integrand))
+        shift = _shift(goal, region)
+        for sign, pieces in zip((ONE, num(-1)), tuple(sides), strict=True):
+
+            def other(_: Term, q: Term, __: str, sign: Term = sign) -> Term:
+                return sign * q
+
+            if shift is not None:
+                sides.append(moved(goal, region, pieces, shift))
+            else:
+                sides.append(pieces_of(goal, replace(region, p=region.q), False, other))
         found.append(tuple(sides))
     return {"pieces": tuple(found)}
+
+
+def _shift(goal: Statement, region: Region) -> Term | None:
+    """A variable t, or its negative, with q(x) = p(x - t) on the whole line; zero if q = p."""
+    if region.output is None or region.facts:
+        return None
+    x, known = var(region.output), context(goal.facts)
+    for name in region.q.vars - {region.output} | {""}:
+        for sign in (1, -1):
+            shift = sign * var(name) if name else ZERO
+            if known.same(substitute(region.p, {region.output: x - shift}), region.q):
+                return shift
+    return None
 
 
 def fresh(goal: Statement, stem: str) -> str:

@@ -165,13 +165,15 @@ class _Prover:
         if index < len(self.suggestions):
             yield from self.suggestions[index]
         for claim in goal.claims:
-            if claim.args[-1] is not None and claim.name != "MomentBound":
+            if claim.name not in ("Distributions", "MomentBound"):
                 yield Guarantee("PureDP", (epsilon(claim),))
 
     def statement(self, goal: Statement) -> Proof:
         self.left()
         if len(goal.claims) > 1:
             return self.apply(goal, "claims")
+        if goal.claims[0].name == "Distributions":
+            return self.explicit(goal)
         for index, stage in enumerate(goal.stages):
             if isinstance(stage, Processed):
                 return self.apply(goal, "postprocess", stage=index)
