@@ -31,7 +31,9 @@ _SIDES = {  # an assumption on the output symbol, and the support that makes it 
     "extended_nonnegative": ("start", 1),
     "extended_nonpositive": ("end", -1),
 }
-_INTEGERS = "an Interval with closed ends, a Range with step 1, Naturals0, Naturals or Integers"
+_INTEGERS = (
+    "an Interval with closed integer ends, a Range with step 1, Naturals0, Naturals or Integers"
+)
 
 
 class _Pair(Mechanism, abstract=True):
@@ -144,8 +146,8 @@ class PMFPair(_Pair):
             without ``variable``, noise on the integers or a random symbol.
         q: the one on the second input.
         variable: the symbol of the output, declared with ``integer=True``.
-        support: the integers where p or q is positive: an ``Interval`` with closed ends, which may
-            depend on parameters, a ``Range``, ``Naturals0``, ``Naturals`` or ``Integers``.
+        support: the integers where p or q is positive: an ``Interval`` with closed ends, integers
+            or integer symbols, a ``Range``, ``Naturals0``, ``Naturals`` or ``Integers``.
         normalised: as for ``DensityPair``.
 
     >>> k, r = sp.Symbol("k", integer=True), sp.Symbol("r", positive=True)
@@ -228,7 +230,8 @@ def _integers(support: object) -> sp.Set:
         (support.left_open and support.start is not -sp.oo)
         or (support.right_open and support.end is not sp.oo)
     )
-    if not closed:
+    ends = (support.start, support.end) if closed else ()
+    if not closed or not all(end in (-sp.oo, sp.oo) or end.is_integer for end in ends):
         raise InputError("support", _INTEGERS, support)
     return support
 
