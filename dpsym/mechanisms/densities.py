@@ -226,12 +226,10 @@ def _integers(support: object) -> sp.Set:
         return sp.Interval(support.inf, sp.oo)
     if isinstance(support, sp.Range) and support.step == 1 and support.size != 0:
         return sp.Interval(support.inf, support.sup)
-    closed = isinstance(support, sp.Interval) and not (
-        (support.left_open and support.start is not -sp.oo)
-        or (support.right_open and support.end is not sp.oo)
-    )
-    ends = (support.start, support.end) if closed else ()
-    if not closed or not all(end in (-sp.oo, sp.oo) or end.is_integer for end in ends):
+    if not isinstance(support, sp.Interval):
+        raise InputError("support", _INTEGERS, support)
+    ends = [(support.start, support.left_open), (support.end, support.right_open)]
+    if any(open_ or not end.is_integer for end, open_ in ends if end not in (-sp.oo, sp.oo)):
         raise InputError("support", _INTEGERS, support)
     return support
 
