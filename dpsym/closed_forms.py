@@ -221,9 +221,7 @@ class _Derivation:
         """The one that is largest at all sample values."""
         samples = points(self.scope.variables, self.facts, 12)
         for entry in found:
-            gaps = (
-                number(entry[1] - other[1], at) for other in found for at in samples
-            )
+            gaps = (number(entry[1] - other[1], at) for other in found for at in samples)
             if all(gap >= -1e-9 or gap != gap for gap in gaps):
                 return entry
         raise ProofError(_NotFound(self.name, self.mechanism))

@@ -7,6 +7,7 @@ from dataclasses import replace
 from typing import Any
 
 from dpsym.kernel.definitions import Form, Moment, constraints
+from dpsym.kernel.proofs import Lemma
 from dpsym.kernel.rules_mechanisms import Piece, homogeneous
 from dpsym.kernel.sequents import Sequent, context, with_facts
 from dpsym.kernel.statements import RATIO, Fact, Guarantee, Mechanism, Pair, Region, Statement
@@ -19,6 +20,7 @@ from dpsym.search.integrals.plans import NeedsFloor, NoPlan, moved, pieces_of
 
 __all__ = ["inferences"]
 
+_SIGN_SECONDS = 2.0
 Inference = tuple[str, dict[str, Any]]
 
 
@@ -106,7 +108,8 @@ def _low(form: Form, goal: Statement) -> tuple[Term, Term] | None:
     given = with_facts(goal.facts, Fact(var(RATIO), ">"))
     if context(given).evident(Fact(form.f, ">=")):
         return ZERO, ZERO
-    return None if leaf.easy(Sequent(given, Fact(-form.f, ">="))) else low(form, goal.facts)
+    never = leaf.prove(Sequent(given, Fact(-form.f, ">=")), _SIGN_SECONDS)
+    return None if isinstance(never, Lemma) else low(form, goal.facts)
 
 
 def _sides(goal: Statement, pair: Pair) -> dict[str, Any]:
