@@ -6,6 +6,7 @@ pair exceeds it, and that the pair it was found for attains it.
 
 from __future__ import annotations
 
+import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -18,21 +19,26 @@ from dpsym.guarantees import ApproxDP, Guarantee, PureDP, RenyiDP
 from dpsym.kernel import statements
 from dpsym.kernel import terms as tm
 from dpsym.kernel.definitions import Form, Moment, constraints
-from dpsym.kernel.statements import Fact, Mechanism, Pair, Statement
-from dpsym.kernel.terms import ONE, Term
+from dpsym.kernel.proofs import Lemma
+from dpsym.kernel.sequents import Sequent, context
+from dpsym.kernel.statements import Fact, Mechanism, Pair, Region, Statement
+from dpsym.kernel.terms import ZERO, Term
 from dpsym.mechanisms.base import Mechanism as Explicit
 from dpsym.results import Result
 from dpsym.scope import Scope
+from dpsym.search import leaf
 from dpsym.search.integrals.closed import Case, cases, moment
+from dpsym.search.integrals.losses import candidates
 from dpsym.search.leaf.budget import Budget, OutOfBudget
 from dpsym.search.privacy.prover import Stuck, prove_statement
 from dpsym.search.samples import number, points
 from dpsym.translate import to_sympy
 from dpsym.verdicts import Proved
 
-__all__ = ["ClosedForm", "hockey_stick", "kl", "max_divergence", "renyi"]
+__all__ = ["ClosedForm", "hockey_stick", "kl", "max_divergence", "privacy_loss", "renyi"]
 
 _BUDGET = 60.0
+_PURE = statements.Guarantee("PureDP", (ZERO,), two_way=False)
 _WORTH = 0.6
 _SIMPLE = 60  # operations of what SymPy is asked to simplify
 
@@ -55,7 +61,7 @@ class ClosedForm:
     value: sp.Expr
     name: str
     upper: Result
-    lower: Result
+    lower: Result | None
 
     def __repr__(self) -> str:
         return shown(self.value)
@@ -141,9 +147,13 @@ class _Derivation:
         self.facts = tuple(self.scope.facts)
         (found,) = claim.to_kernel(self.scope, lambda term: sign_of(term, self.facts))
         (constraint,) = constraints(replace(found, two_way=False))
-        if not isinstance(constraint, Moment):
-            raise InputError("claim", "a notion that bounds an expectation", claim)
-        self.form = constraint.form
+        self.constraint = constraint
+
+    @property
+    def form(self) -> Form:
+        if not isinstance(self.constraint, Moment):
+            raise InputError("claim", "a notion that bounds an expectation", self.claim)
+        return self.constraint.form
 
     def left(self) -> float:
         return max(self.ends - time.process_time(), 1.0)
@@ -154,9 +164,9 @@ class _Derivation:
         found: list[tuple[Pair, Term, sp.Expr]] = []
         for pair in self.extreme_pairs():
             for direction in (pair, _reversed(pair)):
-                total = self.total(direction)
-                if total is not None:
-                    found.append((direction, *total))
+                integral = self.total(direction)
+                if integral is not None:
+                    found.append((direction, *integral))
         if not found:
             raise ProofError(_NotFound(self.name, self.mechanism))
         pair, total, expr = self.largest(found)
@@ -188,6 +198,36 @@ class _Derivation:
 
     def goal(self, pair: Pair, claim: statements.Guarantee) -> Statement:
         return Statement(self.scope.variables, self.facts, (Mechanism((pair,)),), (claim,))
+
+    def largest_loss(self) -> ClosedForm:
+        found = [
+            (value, pair, region, at)
+            for one in self.extreme_pairs()
+            for pair in (one, _reversed(one))
+            for value, region, at in candidates(self.goal(pair, _PURE), pair)
+        ]
+        samples = points(self.scope.variables, self.facts, 12)
+        for value, _, region, at in found:
+            gaps = (number(value - other[0], point) for other in found for point in samples)
+            if not all(gap >= -1e-9 or math.isnan(gap) for gap in gaps):
+                continue
+            for expr in simpler(to_sympy(value, self.scope.symbols)):
+                verdict = check(self.mechanism, PureDP(expr), self.where, budget=self.left())
+                if isinstance(verdict, Proved) and isinstance(verdict.theorem, Result):
+                    lower = self.taken(value, region, at)
+                    return ClosedForm(expr, self.name, verdict.theorem, lower)
+            raise ProofError(verdict)
+        raise ProofError(_NotFound(self.name, self.mechanism))
+
+    def taken(self, value: Term, region: Region, at: Term | None) -> Result | None:
+        """The theorem that the loss takes the value, at this output of the region."""
+        if region.output is not None and at is None:
+            return None
+        names = {} if region.output is None or at is None else {region.output: at}
+        p, q = tm.substitute(region.p, names), tm.substitute(region.q, names)
+        sequent = Sequent(self.facts, Fact(p - tm.exp(value) * q, ">="))
+        found = leaf.prove(sequent, self.left())
+        return Result(found) if isinstance(found, Lemma) else None
 
     def total(self, pair: Pair) -> tuple[Term, sp.Expr] | None:
         """The integral, as the kernel's term and as SymPy's, by cases."""
@@ -222,7 +262,7 @@ class _Derivation:
         samples = points(self.scope.variables, self.facts, 12)
         for entry in found:
             gaps = (number(entry[1] - other[1], at) for other in found for at in samples)
-            if all(gap >= -1e-9 or gap != gap for gap in gaps):
+            if all(gap >= -1e-9 or math.isnan(gap) for gap in gaps):
                 return entry
         raise ProofError(_NotFound(self.name, self.mechanism))
 
@@ -289,6 +329,44 @@ def _simple(value: sp.Expr) -> sp.Expr:
     return min(tried, key=lambda expr: (expr.count_ops(), len(str(expr))))
 
 
+def privacy_loss(mechanism: Explicit, where: object = ()) -> sp.Lambda:
+    """The loss log(p(x)/q(x)) as a function of the output, for the first pair at the largest shift.
+
+    It is in nats; with x drawn from P it is the privacy-loss random variable. For a mechanism with
+    finitely many outputs the function takes the number of the output, from 1.
+
+    >>> import sympy as sp, dpsym as dp
+    >>> sigma, Delta = sp.symbols("sigma Delta", positive=True)
+    >>> privacy_loss(dp.AdditiveNoise(dp.noise.Gaussian(sigma=sigma), sensitivity=Delta))
+    Lambda(x, Delta**2/(2*sigma**2) - Delta*x/sigma**2)
+    """
+    derivation = _Derivation(mechanism, PureDP(0), where, "loss")
+    pair = next(derivation.extreme_pairs())
+    canon = context(derivation.facts).canon
+
+    def loss(region: Region) -> sp.Expr:
+        item = canon.normal(tm.log(region.p) - tm.log(region.q))
+        return to_sympy(item, {**derivation.scope.symbols, **names})
+
+    outputs = [region.output for region in pair.regions if region.output is not None]
+    names = {name: sp.Symbol(name, real=True) for name in outputs}
+    if len(pair.regions) == 1 and outputs:
+        return sp.Lambda(names[outputs[0]], loss(pair.regions[0]))
+    number_of = sp.Symbol("x", integer=True, positive=True)
+    pieces = [(loss(region), sp.Eq(number_of, i)) for i, region in enumerate(pair.regions, 1)]
+    return sp.Lambda(number_of, sp.Piecewise(*pieces))
+
+
 def max_divergence(mechanism: Explicit, where: object = ()) -> ClosedForm:
-    """The largest loss of neighbouring outputs, in nats: the smallest epsilon of pure privacy."""
-    raise NotImplementedError((mechanism, where, PureDP, ONE))
+    """The largest loss of neighbouring outputs, in nats: the smallest epsilon of pure privacy.
+
+    ``lower`` is None where the loss comes as close to the value as one likes but does not take it.
+
+    Args and raises: as for ``renyi``.
+
+    >>> import sympy as sp, dpsym as dp
+    >>> b, Delta = sp.symbols("b Delta", positive=True)
+    >>> max_divergence(dp.AdditiveNoise(dp.noise.Laplace(scale=b), sensitivity=Delta))
+    Delta/b
+    """
+    return _Derivation(mechanism, PureDP(0), where, "D_oo").largest_loss()
