@@ -309,7 +309,12 @@ def homogeneous(f: Term, p: Term, q: Term) -> Term:
     if f.op == "mul" and len(moving) == 1:
         fixed = [arg for arg in f.args if arg is not moving[0]]
         return tm.mul(*fixed, homogeneous(moving[0], p, q))
-    return q * substitute(f, {st.RATIO: p / q})
+    above, below = ([*item.args] if item.op == "mul" else [item] for item in (p, q))
+    for factor in [item for item in above if item in below]:  # not zero, as q is not
+        if factor in below:
+            above.remove(factor)
+            below.remove(factor)
+    return q * substitute(f, {st.RATIO: tm.mul(*above) / tm.mul(*below)})
 
 
 def _summed(
