@@ -13,6 +13,7 @@ from dpsym.kernel.rules_mechanisms import Limit, Piece
 from dpsym.kernel.sequents import Facts, Sequent, context, with_facts
 from dpsym.kernel.statements import INTEGER, Fact, Region, Statement
 from dpsym.kernel.terms import ZERO, Term, substitute, var
+from dpsym.search import leaf
 from dpsym.search.integrals.antiderivatives import antiderivative, antidifference
 from dpsym.search.integrals.cuts import Split, compared, ordered, plain, resolved, roots, switches
 from dpsym.search.integrals.limits import limit_at, sign_at
@@ -98,7 +99,7 @@ class _Planner:
 
     def pieces(self) -> tuple[Piece, ...]:
         if self.region.output is None:
-            return (Piece(ZERO, null=self.null(self.p, self.q, self.facts)),)
+            return (self.atom(),)
         out: list[Piece] = []
         for stretch in self.stretches():
             out += self.stretch(stretch)
@@ -235,10 +236,19 @@ class _Planner:
         return None
 
     def null(self, p: Term, q: Term, known: Facts) -> str:
-        for name, item in (("q", q), ("p", p)):
+        """The density that is zero; p if both are, since no form is infinite where p is."""
+        for name, item in (("p", p), ("q", q)):
             if context(known).evident(Fact(-item, ">=")):
                 return name
         return ""
+
+    def atom(self) -> Piece:
+        for item in (self.p, self.q):
+            known, fact = context(self.facts), Fact(item, ">")
+            settled = known.evident(fact) or known.evident(Fact(-item, ">="))
+            if not settled and not leaf.easy(Sequent(self.facts, fact)):
+                raise Split(plain(-item, self.facts))
+        return Piece(ZERO, null=self.null(self.p, self.q, self.facts))
 
     def primitive(self, value: Term, part: Stretch) -> tuple[Term, Limit | None, Limit | None]:
         canon = context(self.inside(part)).canon

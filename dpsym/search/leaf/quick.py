@@ -71,6 +71,12 @@ class _Quick:
             return None
         tidied = context(sequent.hypotheses).tidy(goal)
         if tidied != goal:
+            known = context(sequent.hypotheses)
+            whole = comparison(sequent, known.canon(goal.term))  # before a sum is multiplied out
+            if whole is not None and len(known.canon(tidied.term)) > 2:
+                found = self.by(sequent, "monotone", whole, depth)
+                if found is not None:
+                    return found
             return self.by(sequent, "tidy", {}, depth)
         form = form_of(sequent)
         for item in unsigned_denominators(sequent, form):
