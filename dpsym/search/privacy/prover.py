@@ -17,7 +17,7 @@ from dpsym.kernel.statements import INTEGER, Assumed, Guarantee, Mechanism, Proc
 from dpsym.kernel.terms import Term
 from dpsym.kernel.theorems import Theorem, prove
 from dpsym.search.bounds import bounds
-from dpsym.search.integrals.inferences import Inference, inferences
+from dpsym.search.integrals.inferences import Inference, by_largest_loss, inferences
 from dpsym.search.leaf.budget import Budget, OutOfBudget
 from dpsym.search.leaf.hinted import Hint
 from dpsym.search.privacy import library
@@ -206,11 +206,10 @@ class _Prover:
     def explicit(self, goal: Statement) -> Proof:
         """One explicit mechanism."""
         (claim,) = goal.claims
-        if isinstance(next(iter(constraints(claim)), None), Support):
-            return self.apply(goal, "pointwise")
+        support = isinstance(next(iter(constraints(claim)), None), Support)
         stuck = Stuck("no rule for a claim about this mechanism")
         if len(goal.stages) == 1 and len(goal.facts) < _MOST_FACTS:
-            for rule, parameters in self.planned(goal):
+            for rule, parameters in self.planned(goal, support):
                 try:
                     return self.apply(goal, rule, **parameters)
                 except Stuck as failed:
@@ -220,13 +219,16 @@ class _Prover:
                         break  # its boundary on the other side would not help
         raise stuck
 
-    def planned(self, goal: Statement) -> list[Inference]:
+    def planned(self, goal: Statement, support: bool) -> Iterator[Inference]:
         """Rules to try for one explicit mechanism, planned within the time that is left."""
+        if support:
+            yield "pointwise", {}
         try:
             with Budget(self.left()).enforced():
-                return list(inferences(goal))
+                found = list((by_largest_loss if support else inferences)(goal))
         except (OutOfBudget, Refusal):
-            return []
+            return
+        yield from found
 
     def both_ways(self, goal: Statement) -> Proof:
         try:
