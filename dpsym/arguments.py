@@ -13,7 +13,7 @@ from dpsym.kernel import terms as k
 from dpsym.kernel.terms import Term
 from dpsym.translate import exact, symbols_of, to_term
 
-__all__ = ["nonnegative", "positive", "probability", "real", "sign_of_constant"]
+__all__ = ["nonnegative", "positive", "probability", "real", "sign_of_constant", "truth"]
 
 
 def real(argument: str, value: object) -> sp.Expr:
@@ -60,6 +60,13 @@ def probability(argument: str, value: object) -> sp.Expr:
     if _sign(expr, argument) == "<" or _sign(sp.Add(1, -expr, evaluate=False), argument) == "<":
         raise InputError(argument, "a number in [0, 1]", value)
     return expr
+
+
+def truth(argument: str, value: object) -> bool:
+    """True or False, and nothing that only counts as one of them."""
+    if not isinstance(value, bool):
+        raise InputError(argument, "True or False", value)
+    return value
 
 
 def _sign(expr: sp.Expr, argument: str) -> str | None:

@@ -5,7 +5,7 @@ Trusted, like ``translate``: a fact that is not the user's would prove too much.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 
 import sympy as sp
 
@@ -124,9 +124,9 @@ class Scope:
                 if fact not in self.facts:
                     self.facts.append(fact)
 
-    def fresh(self, name: str) -> str:
-        """A variable name like this one that no symbol met so far has."""
-        taken = self._kinds
+    def fresh(self, name: str, also: Collection[str] = ()) -> str:
+        """A variable name like this one that no symbol met so far has, nor is one of ``also``."""
+        taken = {*self._kinds, *also}
         if name not in taken:
             return name
         return next(f"{name}_{i}" for i in range(1, len(taken) + 2) if f"{name}_{i}" not in taken)
@@ -185,19 +185,24 @@ def check_symbol(symbol: sp.Symbol) -> None:
 
 
 def interval_facts(
-    interval: sp.Set, variable: Term, scope: Scope, argument: str
+    interval: sp.Set,
+    variable: Term,
+    scope: Scope,
+    argument: str,
+    bound: Mapping[sp.Symbol, Term] | None = None,
 ) -> tuple[Fact, ...]:
-    """The facts that say that a variable lies in an interval of the real line."""
+    """The facts that say that a variable lies in an interval of the real line; ``bound`` says
+    what bound symbols in its ends stand for."""
     if interval is sp.S.Reals:
         return ()
     if not isinstance(interval, sp.Interval):
         raise InputError(argument, "an Interval or Reals", interval)
     facts = []
     if interval.start is not -sp.oo:
-        start = scope.term(exact(interval.start, argument), argument)
+        start = scope.term(exact(interval.start, argument), argument, bound)
         facts.append(Fact(variable - start, ">" if interval.left_open else ">="))
     if interval.end is not sp.oo:
-        end = scope.term(exact(interval.end, argument), argument)
+        end = scope.term(exact(interval.end, argument), argument, bound)
         facts.append(Fact(end - variable, ">" if interval.right_open else ">="))
     return tuple(facts)
 

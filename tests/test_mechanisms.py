@@ -30,17 +30,16 @@ def pairs(mechanism, *also):
 def test_laplace_noise_for_every_shift():
     (pair,) = pairs(AdditiveNoise(noise.Laplace(scale=b), sensitivity=D))
     t, out = var("t"), var("x")
+    rate = k.power(var("b"), -1)
+
+    def density(distance):
+        return k.mul(fmpq(1, 2), rate, exp(k.mul(-1, rate, absolute(distance))))
+
     assert pair == Pair(
-        regions=(
-            Region(
-                exp(-(k.power(var("b"), -1) * absolute(out))),
-                exp(-(k.power(var("b"), -1) * absolute(out - t))),
-                "x",
-            ),
-        ),
+        regions=(Region(density(out), density(k.mul(-1, out) + t), "x"),),
         variables=(("t", "real"),),
-        facts=(Fact(var("Delta") - t, ">="), Fact(var("Delta") + t, ">=")),
-        label="answers that differ by t",
+        facts=(Fact(var("Delta") - t, ">="), Fact(t + var("Delta"), ">=")),
+        label="answers within the sensitivity",
     )
 
 
@@ -57,10 +56,10 @@ def test_a_density_of_the_users_own_keeps_its_variable():
     (pair,) = pairs(AdditiveNoise(noise.Density(sp.exp(-2 * sp.Abs(z) / b), z), 1))
     (region,) = pair.regions
     assert region.output == "z" and region.q.vars == {"z", "t", "b"}
-    assert pair.facts == (Fact(1 - var("t"), ">="), Fact(1 + var("t"), ">="))
+    assert pair.facts == (Fact(1 - var("t"), ">="), Fact(var("t") + 1, ">="))
     output_t = sp.Symbol("t", real=True)
     (pair,) = pairs(AdditiveNoise(noise.Density(sp.exp(-sp.Abs(output_t)), output_t), 1))
-    assert (pair.variables, pair.regions[0].output) == ((("shift", "real"),), "t")
+    assert (pair.variables, pair.regions[0].output) == ((("t_1", "real"),), "t")
 
 
 def test_a_stats_symbol_is_its_density():
@@ -226,8 +225,8 @@ def test_mechanisms_are_immutable_values(mechanism):
 
 def test_what_is_not_checked_is_said():
     assert AdditiveNoise(noise.Laplace(1), 1).assumptions() == ()
-    assert (
-        "up to a constant"
-        in AdditiveNoise(noise.Density(sp.exp(-sp.Abs(x)), x), 1).assumptions()[0]
-    )
+    own = noise.Density(sp.exp(-sp.Abs(x)), x, normalised=False)
+    assert "up to a constant factor" in AdditiveNoise(own, 1).assumptions()[0]
+    (pair,) = pairs(AdditiveNoise(own, 1))
+    assert not pair.normalised
     assert DensityPair(1, 1, x, sp.Interval(0, 1)).assumptions()

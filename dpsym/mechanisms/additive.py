@@ -9,14 +9,12 @@ import sympy as sp
 from dpsym.arguments import positive
 from dpsym.errors import InputError
 from dpsym.guarantees import Guarantee
-from dpsym.kernel import statements
-from dpsym.kernel import terms as k
-from dpsym.kernel.statements import REAL, Fact, Pair, Region
-from dpsym.mechanisms.base import Mechanism, refuse_parameter
+from dpsym.mechanisms.base import Mechanism, Neighbours, Part
 from dpsym.mechanisms.noise import Noise
-from dpsym.scope import Scope
 
 __all__ = ["AdditiveNoise"]
+
+_SHIFT = sp.Dummy("t", dummy_index=-5, real=True)
 
 
 class AdditiveNoise(Mechanism):
@@ -65,25 +63,17 @@ class AdditiveNoise(Mechanism):
     def suggested(self) -> tuple[Guarantee, ...]:
         return self.noise.suggested(self.sensitivity)
 
-    def to_kernel(self, scope: Scope) -> statements.Mechanism:
+    def neighbours(self) -> tuple[Neighbours, ...]:
         """One pair for each shift t: densities f(x) and f(x - t) on the line."""
-        variable, f = self.noise.variable, self.noise.density
-        if isinstance(variable, sp.Dummy):
-            name = scope.fresh(variable.name)
-        else:
-            name = refuse_parameter(variable, scope)
-        shift_name = scope.fresh("t" if name != "t" else "shift")
-        x, shift = k.var(name), k.var(shift_name)
-        sensitivity = scope.term(self.sensitivity, "sensitivity")
-        region = Region(
-            p=scope.term(f, "density", {variable: x}),
-            q=scope.term(f, "density", {variable: x - shift}),
-            output=name,
+        x, t = self.noise.variable, _SHIFT
+        p = self.noise.density
+        return (
+            Neighbours(
+                parts=(Part(p, p.xreplace({x: x - t}), x),),
+                shift=t,
+                low=-self.sensitivity,
+                high=self.sensitivity,
+                label="answers within the sensitivity",
+                normalised=self.noise.normalised,
+            ),
         )
-        pair = Pair(
-            regions=(region,),
-            variables=((shift_name, REAL),),
-            facts=(Fact(sensitivity - shift, ">="), Fact(sensitivity + shift, ">=")),
-            label=f"answers that differ by {shift_name}",
-        )
-        return statements.Mechanism((pair,))

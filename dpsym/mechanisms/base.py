@@ -3,20 +3,57 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import sympy as sp
 
-from dpsym.errors import InputError, shown
+from dpsym.errors import InputError, UnsupportedError, shown
 from dpsym.kernel import statements
-from dpsym.scope import check_symbol
-from dpsym.translate import exact, is_random, nodes_of
+from dpsym.kernel import terms as k
+from dpsym.kernel.statements import INTEGER, REAL, Fact, Pair, Region
+from dpsym.kernel.terms import Term
+from dpsym.scope import check_symbol, interval_facts
+from dpsym.translate import SUPPORTED, exact, is_random, nodes_of
 
 if TYPE_CHECKING:
     from dpsym.guarantees import Guarantee
     from dpsym.scope import Scope
 
-__all__ = ["Mechanism", "output_variable", "refuse_parameter"]
+__all__ = ["Mechanism", "Neighbours", "Part", "output_variable"]
+
+
+@dataclass(frozen=True)
+class Part:
+    """A part of the output space: densities (or, if integer, masses) p and q of ``variable`` on
+    ``support``; or, without a variable, ``weight`` atoms of masses p and q each.
+
+    The ends of ``support``, an ``Interval``, may hold parameters; those of integers are closed.
+    """
+
+    p: sp.Expr
+    q: sp.Expr
+    variable: sp.Symbol | None = None
+    support: sp.Set = sp.S.Reals
+    integer: bool = False
+    weight: sp.Expr = sp.S.One
+
+
+@dataclass(frozen=True)
+class Neighbours:
+    """A family of pairs (P, Q): one for every value of ``shift`` with low <= shift <= high.
+
+    The parts make up the output space, up to outputs that neither P nor Q has. Unless
+    ``normalised``, p and q are those of P and Q up to one positive factor, the same for both.
+    """
+
+    parts: tuple[Part, ...]
+    shift: sp.Symbol | None = None
+    low: sp.Expr | None = None
+    high: sp.Expr | None = None
+    integer: bool = False
+    label: str = ""
+    normalised: bool = True
 
 
 class Mechanism:
@@ -42,7 +79,9 @@ class Mechanism:
 
     def __repr__(self) -> str:
         values = ((name, getattr(self, name)) for name in self.fields)
-        given = ", ".join(f"{name}={shown(value)}" for name, value in values if value is not None)
+        given = ", ".join(
+            f"{name}={shown(value)}" for name, value in values if value not in (None, True)
+        )
         return f"{type(self).__name__}({given})"
 
     def parameters(self) -> Iterator[tuple[str, sp.Expr]]:
@@ -65,9 +104,75 @@ class Mechanism:
         """Guarantees that it probably has, for the search to prove and build on."""
         return ()
 
-    def to_kernel(self, scope: Scope) -> statements.Mechanism:
-        """The pairs as kernel data. All parameters have been declared in the scope before."""
+    def neighbours(self) -> tuple[Neighbours, ...]:
+        """The families of neighbouring pairs. Symbols that are bound may be dummies."""
         raise NotImplementedError
+
+    def to_kernel(self, scope: Scope) -> statements.Mechanism:
+        """The pairs as kernel data. All parameters have been declared in the scope before.
+
+        Raises: InputError for an output variable that is a parameter of the claim as well;
+        UnsupportedError for functions that the kernel does not have.
+        """
+        known: dict[sp.Expr, Term] = {}
+        try:
+            return statements.Mechanism(
+                tuple(_pair(family, scope, known) for family in self.neighbours())
+            )
+        except UnsupportedError as error:
+            raise UnsupportedError(
+                shown(self), error.functions, f"{SUPPORTED}; enclose() has numbers for it"
+            ) from None
+
+
+def _pair(family: Neighbours, scope: Scope, known: dict[sp.Expr, Term]) -> Pair:
+    """A family as kernel data; ``known`` has the terms of what holds no bound symbol."""
+    taken: set[str] = set()
+    bound: dict[sp.Symbol, Term] = {}
+    outputs = dict.fromkeys(part.variable for part in family.parts if part.variable is not None)
+    for symbol in (*outputs, *((family.shift,) if family.shift is not None else ())):
+        name = _bound_name(symbol, scope, taken)
+        taken.add(name)
+        bound[symbol] = k.var(name)
+
+    def term(expr: sp.Expr, argument: str) -> Term:
+        if bound:
+            return scope.term(expr, argument, bound)
+        if expr not in known:
+            known[expr] = scope.term(expr, argument)
+        return known[expr]
+
+    regions = []
+    for part in family.parts:
+        p, q = term(part.p, "p"), term(part.q, "q")
+        if part.variable is None:
+            regions.append(Region(p, q, weight=term(part.weight, "weight")))
+            continue
+        output = bound[part.variable]
+        inside = interval_facts(part.support, output, scope, "support", bound)
+        kind = INTEGER if part.integer else REAL
+        regions.append(Region(p, q, str(output.value), inside, kind=kind))
+    variables, facts = [], []
+    if family.shift is not None:
+        shift = bound[family.shift]
+        variables.append((str(shift.value), INTEGER if family.integer else REAL))
+        if family.high is not None:
+            facts.append(Fact(term(family.high, "shift") - shift, ">="))
+        if family.low is not None:
+            facts.append(Fact(shift - term(family.low, "shift"), ">="))
+    return Pair(tuple(regions), tuple(variables), tuple(facts), family.label, family.normalised)
+
+
+def _bound_name(symbol: sp.Symbol, scope: Scope, taken: set[str]) -> str:
+    """A name for a bound symbol. A user's own keeps its name, which no parameter may have.
+
+    Raises: InputError for a clash.
+    """
+    if isinstance(symbol, sp.Dummy):
+        return scope.fresh(symbol.name, taken)
+    if symbol.name in scope.symbols:
+        raise InputError("variable", "a symbol that is no parameter of the claim as well", symbol)
+    return str(symbol.name)
 
 
 def output_variable(variable: object) -> sp.Symbol:
@@ -99,13 +204,3 @@ def free_parameters(expr: sp.Expr, argument: str, variable: sp.Symbol) -> Iterat
             if node.name == variable.name:
                 raise InputError(argument, f"one symbol of the name {node.name}", expr)
             yield node
-
-
-def refuse_parameter(variable: sp.Symbol, scope: Scope) -> str:
-    """The name of an output variable, which no parameter of the claim may have.
-
-    Raises: InputError for a clash.
-    """
-    if variable.name in scope.symbols:
-        raise InputError("variable", "a symbol that is no parameter of the claim as well", variable)
-    return variable.name

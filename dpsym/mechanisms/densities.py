@@ -6,18 +6,16 @@ from collections.abc import Iterator
 
 import sympy as sp
 
+from dpsym.arguments import truth
 from dpsym.errors import InputError
-from dpsym.kernel import statements
-from dpsym.kernel import terms as k
-from dpsym.kernel.statements import Pair, Region
 from dpsym.mechanisms.base import (
     Mechanism,
+    Neighbours,
+    Part,
     density,
     free_parameters,
     output_variable,
-    refuse_parameter,
 )
-from dpsym.scope import Scope, interval_facts
 
 __all__ = ["DensityPair"]
 
@@ -30,13 +28,13 @@ _SIDES = {  # an assumption on the output symbol, and the support that makes it 
 class DensityPair(Mechanism):
     """Two output distributions, of densities p and q in one variable on an interval.
 
-    Both densities must be normalised, or have the same constant factor left out.
-
     Args:
         p: the density on the first input, an expression in ``variable``.
         q: the density on the second one.
         variable: the symbol of the output.
         support: an ``Interval`` that may depend on parameters, or ``Reals``.
+        normalised: False if the same positive constant factor is left out of both; then claims of
+            pure DP can be settled, others not.
 
     Raises: InputError for a support that is no interval, or that the variable's own assumptions
     do not cover (a positive symbol on the whole line).
@@ -46,20 +44,32 @@ class DensityPair(Mechanism):
     DensityPair(p=exp(-x/b), q=2*exp(-2*x/b), variable=x, support=Interval(0, oo))
     """
 
-    fields = ("p", "q", "variable", "support")
+    fields = ("p", "q", "variable", "support", "normalised")
     p: sp.Expr
     q: sp.Expr
     variable: sp.Symbol
     support: sp.Set
+    normalised: bool
 
     def __init__(
-        self, p: object, q: object, variable: object, support: object = sp.S.Reals
+        self,
+        p: object,
+        q: object,
+        variable: object,
+        support: object = sp.S.Reals,
+        normalised: bool = True,
     ) -> None:
         symbol = output_variable(variable)
         if not isinstance(support, sp.Interval) and support is not sp.S.Reals:
             raise InputError("support", "an Interval or Reals", support)
         _covered(symbol, support)
-        self._set(p=density(p, "p"), q=density(q, "q"), variable=symbol, support=support)
+        self._set(
+            p=density(p, "p"),
+            q=density(q, "q"),
+            variable=symbol,
+            support=support,
+            normalised=truth("normalised", normalised),
+        )
 
     def parameters(self) -> Iterator[tuple[str, sp.Expr]]:
         for name, expr in (("p", self.p), ("q", self.q)):
@@ -71,19 +81,13 @@ class DensityPair(Mechanism):
                     yield "support", end
 
     def assumptions(self) -> tuple[str, ...]:
-        return ("p and q are densities of distributions, up to one constant factor for both",)
+        factor = "" if self.normalised else ", up to one constant factor for both"
+        return (f"p and q are densities of distributions{factor}",)
 
-    def to_kernel(self, scope: Scope) -> statements.Mechanism:
-        """One pair with one region, the support."""
-        name = refuse_parameter(self.variable, scope)
-        x = k.var(name)
-        region = Region(
-            p=scope.term(self.p, "p", {self.variable: x}),
-            q=scope.term(self.q, "q", {self.variable: x}),
-            output=name,
-            facts=interval_facts(self.support, x, scope, "support"),
-        )
-        return statements.Mechanism((Pair((region,)),))
+    def neighbours(self) -> tuple[Neighbours, ...]:
+        """One pair with one part, the support."""
+        part = Part(self.p, self.q, self.variable, self.support)
+        return (Neighbours((part,), normalised=self.normalised),)
 
 
 def _covered(symbol: sp.Symbol, support: sp.Set) -> None:

@@ -1,4 +1,4 @@
-"""Noise on the real line, by its density up to a constant factor."""
+"""Noise on the real line, by its density."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import sympy as sp
 
-from dpsym.arguments import positive
+from dpsym.arguments import positive, truth
 from dpsym.errors import InputError, shown
 from dpsym.guarantees import Guarantee, PureDP
 from dpsym.mechanisms.base import density, output_variable
@@ -18,10 +18,12 @@ _OUTPUT = sp.Dummy("x", dummy_index=-4, real=True)
 
 
 class Noise:
-    """A distribution on the line. ``density`` is in ``variable``, up to a constant factor."""
+    """A distribution on the line. ``density`` is in ``variable``; unless ``normalised``, up to a
+    constant factor."""
 
     density: sp.Expr
     variable: sp.Symbol
+    normalised: bool = True
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Noise) and self._key() == other._key()
@@ -30,7 +32,7 @@ class Noise:
         return hash(self._key())
 
     def _key(self) -> tuple[object, ...]:
-        return (type(self), self.density, self.variable)
+        return (type(self), self.density, self.variable, self.normalised)
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{type(self).__name__} is immutable")
@@ -55,7 +57,7 @@ class Noise:
 
 
 class Laplace(Noise):
-    """Laplace noise, with density proportional to e^(-|x|/scale).
+    """Laplace noise, with density e^(-|x|/scale)/(2 scale).
 
     Dwork, McSherry, Nissim, Smith, "Calibrating Noise to Sensitivity", TCC 2006.
 
@@ -74,7 +76,7 @@ class Laplace(Noise):
         value = positive("scale", scale)
         object.__setattr__(self, "scale", value)
         object.__setattr__(self, "variable", _OUTPUT)
-        object.__setattr__(self, "density", sp.exp(-sp.Abs(_OUTPUT) / value))
+        object.__setattr__(self, "density", sp.exp(-sp.Abs(_OUTPUT) / value) / (2 * value))
 
     def __repr__(self) -> str:
         return f"Laplace(scale={shown(self.scale)})"
@@ -90,12 +92,14 @@ class Laplace(Noise):
 
 
 class Density(Noise):
-    """Noise with a density of the user's own, known up to a constant factor.
+    """Noise with a density of the user's own.
 
     Args:
         expr: the density, in ``variable``; or a continuous random symbol of ``sympy.stats``.
         variable: the symbol of the output, declared ``real=True``; it runs over the whole line.
             Not given for a random symbol.
+        normalised: False if a positive constant factor is left out; then claims of pure DP can be
+            settled, others not.
 
     Raises: InputError for a variable that is more than real, and a random symbol without density.
 
@@ -104,7 +108,7 @@ class Density(Noise):
     Density(exp(-2*Abs(x)), x)
     """
 
-    def __init__(self, expr: object, variable: object = None) -> None:
+    def __init__(self, expr: object, variable: object = None, normalised: bool = True) -> None:
         if is_random(expr) and variable is None:
             variable = _OUTPUT
             expr = _pdf(expr)(variable)
@@ -115,12 +119,15 @@ class Density(Noise):
             )
         object.__setattr__(self, "variable", symbol)
         object.__setattr__(self, "density", density(expr, "density"))
+        object.__setattr__(self, "normalised", truth("normalised", normalised))
 
     def __repr__(self) -> str:
-        return f"Density({shown(self.density)}, {shown(self.variable)})"
+        also = "" if self.normalised else ", normalised=False"
+        return f"Density({shown(self.density)}, {shown(self.variable)}{also})"
 
     def assumptions(self) -> tuple[str, ...]:
-        return ("the density is that of a distribution, up to a constant factor",)
+        factor = "" if self.normalised else ", up to a constant factor"
+        return (f"the density is that of a distribution{factor}",)
 
 
 def _pdf(symbol: sp.Expr) -> sp.Lambda:

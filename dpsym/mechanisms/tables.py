@@ -10,11 +10,7 @@ import sympy as sp
 from dpsym.arguments import nonnegative, probability
 from dpsym.errors import InputError
 from dpsym.guarantees import Guarantee, PureDP
-from dpsym.kernel import statements
-from dpsym.kernel import terms as k
-from dpsym.kernel.statements import Pair, Region
-from dpsym.mechanisms.base import Mechanism
-from dpsym.scope import Scope
+from dpsym.mechanisms.base import Mechanism, Neighbours, Part
 from dpsym.translate import exact
 
 __all__ = ["RandomizedResponse", "Table"]
@@ -82,22 +78,16 @@ class Table(Mechanism):
                 found.append(sp.Eq(total, 1, evaluate=False))
         return tuple(dict.fromkeys(found))
 
-    def to_kernel(self, scope: Scope) -> statements.Mechanism:
+    def neighbours(self) -> tuple[Neighbours, ...]:
         """One pair for every two rows in each order, with one atom for each output."""
-        rows = [
-            [scope.term(entry, f"row {i}, column {j}") for j, entry in enumerate(row, 1)]
-            for i, row in enumerate(self.matrix, 1)
-        ]
-        return statements.Mechanism(
-            tuple(
-                Pair(
-                    regions=tuple(
-                        Region(p, q, weight=k.ONE) for p, q in zip(rows[i], rows[j], strict=True)
-                    ),
-                    label=f"rows {i + 1} and {j + 1}",
-                )
-                for i, j in permutations(range(len(rows)), 2)
+        return tuple(
+            Neighbours(
+                parts=tuple(
+                    Part(p, q) for p, q in zip(self.matrix[i], self.matrix[j], strict=True)
+                ),
+                label=f"rows {i + 1} and {j + 1}",
             )
+            for i, j in permutations(range(len(self.matrix)), 2)
         )
 
 
@@ -139,13 +129,12 @@ class RandomizedResponse(Mechanism):
     def suggested(self) -> tuple[Guarantee, ...]:
         return (PureDP(self.epsilon),)
 
-    def to_kernel(self, scope: Scope) -> statements.Mechanism:
+    def neighbours(self) -> tuple[Neighbours, ...]:
         """By symmetry one pair of values: two outputs tell them apart, k - 2 do not."""
-        odds = k.exp(scope.term(self.epsilon, "epsilon"))
-        count = scope.term(self.categories, "categories")
-        total = odds + (count - 1) if self.categories != 2 else odds + 1
-        keep, other = odds / total, k.ONE / total
-        regions = [Region(keep, other, weight=k.ONE), Region(other, keep, weight=k.ONE)]
+        odds = sp.exp(self.epsilon)
+        total = odds + (self.categories - 1)
+        keep, other = odds / total, 1 / total
+        parts = [Part(keep, other), Part(other, keep)]
         if self.categories != 2:
-            regions.append(Region(other, other, weight=count - 2))
-        return statements.Mechanism((Pair(tuple(regions), label="two different true values"),))
+            parts.append(Part(other, other, weight=self.categories - 2))
+        return (Neighbours(tuple(parts), label="two different true values"),)
