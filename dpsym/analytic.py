@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from flint import acb, arb, fmpq
+from flint import acb, arb
 
 from dpsym.kernel import terms as tm
 from dpsym.kernel.balls import Enclosure, Evaluator, Undefined

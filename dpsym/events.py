@@ -236,7 +236,8 @@ class Moments:
             if plain is None:
                 return None
             integrand = spread(plain, value)
-            value(integrand)  # defined on the whole cell
+            if _null(value(integrand)):  # this also says that it is defined on the whole cell
+                integrand = ZERO
         return Cell(name, low, high, p, q, integrand)
 
     def _merged(self, cells: Iterable[Cell]) -> Iterator[Cell]:

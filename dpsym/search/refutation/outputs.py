@@ -72,7 +72,7 @@ def targets(statement: Statement, mechanism: Mechanism) -> Iterator[Target]:
                     facts = with_facts(facts, Fact(region.weight, ">"))
                 variables = statement.variables + pair.variables
                 if region.output is not None:
-                    variables = (*variables, (region.output, "real"))
+                    variables = (*variables, (region.output, region.kind))
                 yield Target(i, j, facts, variables, first, second, item.bound)
 
 
@@ -193,7 +193,8 @@ def confirm(
     region: Region = pair.regions[target.region]
     own = {name: point[name] for name, _ in pair.variables}
     outer = {name: point[name] for name, _ in statement.variables}
-    for at in intervals(None if region.output is None else point[region.output]):
+    output = None if region.output is None else point[region.output]
+    for at in intervals(output, region.kind == INTEGER):
         try:
             return refute(statement, outer, Output(target.pair, target.region, own, at))
         except Refusal:
@@ -201,10 +202,11 @@ def confirm(
     return None
 
 
-def intervals(output: fmpq | None) -> Iterator[tuple[fmpq, fmpq] | None]:
-    """Ever smaller intervals of outputs around one, or on one side of it."""
-    if output is None:
-        yield None
+def intervals(output: fmpq | None, whole: bool = False) -> Iterator[tuple[fmpq, fmpq] | None]:
+    """Ever smaller intervals of outputs around one, or on one side of it; for a whole number itself
+    alone."""
+    if output is None or whole:
+        yield None if output is None else (output, output)
         return
     for places in _RADII:
         radius = fmpq(1, 10**places)
