@@ -340,9 +340,7 @@ def _parts(pair: Pair, outlines: list[Outline], logs: list[Array]) -> Iterator[P
             runs = [(outline.x[i], outline.x[j]) for i, j in _runs(used)]
             within = tuple((fmpq(int(low)), fmpq(int(high))) for low, high in runs)
         else:
-            panels = np.zeros(outline.edges.size - 1, dtype=bool)
-            panels[outline.panel[used].astype(int)] = True
-            within = tuple(_rational(outline.edges, i, j + 1) for i, j in _runs(panels))
+            within = tuple(_intervals(outline, size > -np.inf, used))
         if within:
             yield Part(outline.place, _apart(within))
 
@@ -354,18 +352,37 @@ def _runs(used: NDArray[np.bool_]) -> list[tuple[int, int]]:
     return list(zip(starts.tolist(), ends.tolist(), strict=True))
 
 
-def _rational(edges: Array, first: int, last: int) -> tuple[fmpq, fmpq]:
-    """Rational ends near these edges, simple where that costs little."""
-    low, high = float(edges[first]), float(edges[last])
-    return _end(low, float(edges[first + 1]) - low), _end(high, float(edges[last - 1]) - high)
+def _intervals(
+    outline: Outline, some: NDArray[np.bool_], used: NDArray[np.bool_]
+) -> Iterator[tuple[fmpq, fmpq]]:
+    """Runs of panels with something, from the first to the last that matters; rational ends."""
+    if not used.any():
+        return
+    edges, panels = outline.edges, np.zeros(outline.edges.size - 1, dtype=bool)
+    panels[outline.panel[some].astype(int)] = True
+    matter = outline.panel[used].astype(int)
+    inner = panels.copy()
+    inner[: matter.min()] = inner[matter.max() + 1 :] = False
+    for first, last in _runs(inner):
+        ends = []
+        for place, inside, outside in ((first, first, first - 1), (last + 1, last, last + 1)):
+            x, inward = float(edges[place]), float(edges[inside + (place == inside)])
+            if 0 <= outside < panels.size and panels[outside]:  # little is there
+                other = float(edges[outside if outside < place else outside + 1])
+                ends.append(_end(x, (other - x) / 2))
+            elif place in (0, edges.size - 1):
+                ends.append(_end(x, (inward - x) / 10))
+            else:  # something begins here
+                ends.append(_end(x, (inward - x) / 10**11))
+        yield ends[0], ends[1]
 
 
-def _end(x: float, inward: float) -> fmpq:
+def _end(x: float, room: float) -> fmpq:
+    """The number itself if it is simple, else a simple one within so much on one side of it."""
     plain = near(x)
     if to_float(plain) == x and plain.q < 10**6:
         return plain
-    tiny = from_float(inward) / 10**11
-    one, other = from_float(x), from_float(x) + tiny
+    one, other = from_float(x), from_float(x) + from_float(room)
     return simplest(min(one, other), max(one, other)) if one != other else one
 
 

@@ -10,28 +10,8 @@ from dpsym.kernel.terms import Term
 from dpsym.search.refutation.exact import Values
 
 _FUNCTIONS = frozenset(
-    [
-        "abs",
-        "asinh",
-        "atan",
-        "erfc",
-        "exp",
-        "inf",
-        "log",
-        "loggamma",
-        "max",
-        "min",
-        "mp",
-        "mpf",
-        "pi",
-        "print",
-        "quad",
-        "range",
-        "sinh",
-        "sorted",
-        "sqrt",
-        "sum",
-    ]
+    {"abs", "asinh", "atan", "erfc", "exp", "inf", "log", "loggamma", "max", "min", "mp", "mpf"}
+    | {"pi", "print", "quad", "range", "sinh", "sorted", "sqrt", "sum"}
 )
 _LARGEST = 5000  # size of a term that is written out
 
