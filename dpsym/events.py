@@ -39,10 +39,10 @@ Values = Mapping[str, fmpq]
 Interval = tuple[fmpq, fmpq]
 MAX_ATOMS = 20_000
 MAX_CELLS = 4000  # parts into which one event's intervals may be cut
-_DEEPEST = 60  # bisections of one interval
+_DEEPEST = 100  # bisections of one interval
 _BITS = 192  # for integrals
 _RELATIVE = arb(2) ** -90
-_EVALUATIONS = 100_000
+_EVALUATIONS = 30_000
 _NOTHING: Enclosure = (arb(0), arb(0))
 
 

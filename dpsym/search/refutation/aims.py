@@ -14,6 +14,7 @@ from dpsym.kernel.definitions import Constraint, Moment, Range, Support, constra
 from dpsym.kernel.statements import RATIO, Guarantee, Statement
 from dpsym.kernel.terms import Term
 from dpsym.search.leaf.numeric import Array, Values
+from dpsym.search.refutation.logarithms import logarithm
 from dpsym.search.refutation.problem import orders
 
 Floats = Mapping[str, float]
@@ -49,12 +50,15 @@ class Aim:
                     return np.where(inside, p, -np.inf)
                 return np.where(inside, p + np.log(-np.expm1(np.minimum(over, 0))), -np.inf)
             if name == "KLDP":
-                size = np.log(np.expm1(-loss) + loss) + p
+                small = loss * loss * (0.5 - loss * (1 / 6 - loss * (1 / 24 - loss / 120)))
+                size = np.where(np.abs(loss) < 1e-3, small, np.expm1(-loss) + loss)
+                size = np.where(loss < -40, q, np.log(size) + p)
                 return np.where(np.isneginf(p), q, np.where(np.isneginf(q), np.inf, size))
             if name in ("RenyiDP", "RenyiDPBelowOne") and args[0] is not None:
                 order = scalar(args[0], floats)
                 power = q + order * loss
                 if name == "RenyiDP":
+                    power = np.where(np.isneginf(q), np.inf, power)
                     return np.where(np.isneginf(p), -np.inf, power)
                 power = np.where(np.isneginf(p) | np.isneginf(q), -np.inf, power)
                 mean = np.logaddexp(p + math.log(order), q + math.log1p(-order))
@@ -67,7 +71,7 @@ class Aim:
         form = self.item.form
         points = {name: np.asarray(x) for name, x in floats.items()}
         points[RATIO] = np.exp(np.clip(loss, -_FAR, _FAR))
-        size = np.log(Values(points, p.size)(form.f)) + q
+        size = logarithm(Values(points, p.size), form.f) + q
         rays = [np.inf if ray is None else scalar(ray, floats) for ray in (form.at_p, form.at_q)]
         size = np.where(np.isneginf(q), p + np.log(rays[0]), size)
         return np.where(np.isneginf(p), q + np.log(rays[1]), size)
@@ -78,6 +82,17 @@ class Aim:
         if name in ("ApproxDP", "ProbabilisticDP") and first is not None:
             return scalar(first, floats)
         return None
+
+    def limit(self, floats: Floats) -> float:
+        """The logarithm of what a moment is claimed to be at most; infinite if there is none."""
+        name, args = self.claim.name, self.claim.args
+        if not isinstance(self.item, Moment) or name == "RenyiDPBelowOne":
+            return math.inf
+        if name == "RenyiDP":
+            order, epsilon = (scalar(arg or tm.ZERO, floats) for arg in args)
+            return (order - 1) * epsilon
+        bound = scalar(self.item.bound, floats)
+        return math.log(bound) if bound > 0 else -_FAR
 
     def excess(self, total: float, floats: Floats) -> float:
         """By how much, relatively, the bound is exceeded: for the logarithm of the integral of the

@@ -37,8 +37,9 @@ _STEPS = 400  # steps from the best of them
 _BEST = 6
 _CLEAR = 1e-3  # an excess that is no rounding error
 _LEAST = 1e-11
-_ATTEMPTS = 8  # close calls that the kernel looks at
+_ATTEMPTS = 4  # close calls that the kernel looks at
 _SHIFTS = 8
+_PATIENCE = 15  # points after which close calls are looked at
 _PAIRS = 12  # choices of one pair for each stage
 _MOST_ATOMS = 20_000
 _FACTORS = (fmpq(2), fmpq(1, 2), fmpq(10), fmpq(1, 10), fmpq(5, 4), fmpq(4, 5), fmpq(3))
@@ -84,8 +85,10 @@ class _Search:
             return None
         points = Points(self.statement.variables, self.statement.facts, self.used_as)
         ranked: list[tuple[float, dict[str, fmpq]]] = []
-        for values in islice(points, _SIMPLE):
+        for count, values in enumerate(islice(points, _SIMPLE), 1):
             found, excess = self.look(values, wide=not ranked)
+            if found is None and count % _PATIENCE == 0:
+                found = self.closest()
             if found is not None:
                 return found
             ranked.append((excess, values))
@@ -152,7 +155,9 @@ class _Search:
 
     def closest(self) -> Refutation | None:
         """A witness among the trials with little excess."""
-        for trial in sorted(self.close, key=lambda trial: -trial.excess)[:_ATTEMPTS]:
+        largest = sorted(self.close, key=lambda trial: -trial.excess)[:_ATTEMPTS]
+        for trial in [*self.close[:_ATTEMPTS], *largest]:
+            self.budget.check()
             found = self.confirm(trial)
             if found is not None:
                 return found
@@ -205,7 +210,8 @@ class _Search:
         for stage, place, mine in zip(self.stages, pairs, own, strict=True):
             here = {**floats, **{name: to_float(value) for name, value in mine.items()}}
             outliner = self.outliners[stage.pairs[place]]
-            outlines.append(outliner(here, psi, aim.claim.reverse, aim.split(floats)))
+            split, limit = aim.split(floats), aim.limit(floats)
+            outlines.append(outliner(here, psi, aim.claim.reverse, split, limit))
         measured = _Measured(aim, outlines, floats)
         if measured.total is None:
             return None
@@ -238,10 +244,11 @@ class _Search:
             yield Event(tuple(chosen))
             return
         both = isinstance(trial.aim.item, Range)
-        for places in _RADII:
+        for places, simple in product(_RADII, (True, False)):
+            radius = fmpq(1, 10**places)
             yield Event(
                 tuple(
-                    Chosen(place, own, tuple(_spots(pair, outlines, both, fmpq(1, 10**places))))
+                    Chosen(place, own, tuple(_spots(pair, outlines, both, radius, simple)))
                     for pair, place, own, outlines in stages
                 )
             )
@@ -394,7 +401,9 @@ def _apart(within: tuple[tuple[fmpq, fmpq], ...]) -> tuple[tuple[fmpq, fmpq], ..
     return tuple(kept)
 
 
-def _spots(pair: Pair, outlines: list[Outline], both: bool, radius: fmpq) -> Iterator[Part]:
+def _spots(
+    pair: Pair, outlines: list[Outline], both: bool, radius: fmpq, simple: bool
+) -> Iterator[Part]:
     """Small intervals around the output of the largest loss and, for ``both``, the least one."""
     ends: dict[int, list[fmpq]] = {}
     for sign in (1.0, -1.0) if both else (1.0,):
@@ -409,7 +418,11 @@ def _spots(pair: Pair, outlines: list[Outline], both: bool, radius: fmpq) -> Ite
             if best is None or top > best[0]:
                 best = top, x, outline, sign
         if best is not None and pair.regions[best[2].place].output is not None:
-            ends.setdefault(best[2].place, []).append(near(best[1]))
+            x = best[1]
+            room = radius if abs(from_float(x)) < radius else abs(from_float(x)) / 20
+            rough = simplest(from_float(x) - room, from_float(x) + room)
+            spot = rough if simple and pair.regions[best[2].place].kind != INTEGER else near(x)
+            ends.setdefault(best[2].place, []).append(spot)
     for place, spots in ends.items():
         whole = pair.regions[place].kind == INTEGER
         within = tuple((x, x) if whole else (x - radius, x + radius) for x in sorted(set(spots)))

@@ -15,9 +15,10 @@ from numpy.typing import NDArray
 
 from dpsym.kernel.sequents import context
 from dpsym.kernel.statements import INTEGER, Pair, Region
-from dpsym.kernel.terms import KINKED, Term, subterms
+from dpsym.kernel.terms import KINKED, Term, replace, subterms
 from dpsym.search.leaf.numeric import Array, Values
 from dpsym.search.refutation.aims import Floats, total_of
+from dpsym.search.refutation.logarithms import logarithm
 
 NEGLIGIBLE = 52.0  # by which a logarithm is smaller than the largest
 _RATIOS = 10.0 ** np.arange(-9, 27, 0.125)
@@ -26,6 +27,8 @@ _NODES, _WEIGHTS = np.polynomial.legendre.leggauss(12)
 _PANELS = 160  # of equal length
 _HALVINGS = 60
 _CENTRES = 8
+_KINKS = 4
+_ENOUGH = 60.0  # by which a logarithm may pass the bound's
 
 
 @dataclass(frozen=True)
@@ -42,39 +45,21 @@ class Outline:
     panel: Array
 
 
-def logarithm(values: Values, item: Term) -> Array:
-    """The logarithm of a nonnegative term, also where the term itself is no float.
+def sides(item: Term) -> list[Term]:
+    """What the term is on either side of each of its kinks.
 
     >>> from dpsym.kernel import terms as tm
-    >>> float(logarithm(Values({}, 1), tm.exp(tm.num(-5000)) / 2)[0]) + 5000
-    -0.6931471805600387
+    >>> sides(1 - tm.absolute(tm.var("x")))
+    [add(1, mul(-1, x)), add(1, mul(-1, mul(-1, x)))]
     """
-    with np.errstate(all="ignore"):
-        return np.broadcast_to(np.asarray(_log(values, item), dtype=np.float64), (values.count,))
-
-
-def _log(values: Values, item: Term) -> Array:
-    op, args = item.op, item.args
-    if op == "exp":
-        return values(args[0])
-    if op == "mul":
-        factors = [_log(values, arg) for arg in args]
-        return sum(factors[1:], factors[0])
-    if op == "pow":
-        return float(str(item.value)) * _log(values, args[0])
-    if op == "sqrt":
-        return _log(values, args[0]) / 2
-    if op == "ite":
-        chosen = values(args[0]) >= 0
-        return np.where(chosen, _log(values, args[1]), _log(values, args[2]))
-    if op == "max":
-        return np.fmax(_log(values, args[0]), _log(values, args[1]))
-    plain = np.log(values(item))
-    if op == "add" and any("exp" in {part.op for part in subterms(arg)} for arg in args):
-        parts = [_log(values, arg) for arg in args]
-        if not any(np.isnan(part).any() for part in parts):
-            return np.logaddexp.reduce([np.broadcast_to(part, (values.count,)) for part in parts])
-    return plain
+    found = [item]
+    for _ in range(_KINKS):
+        part = next((part for part in subterms(found[0]) if part.op in KINKED), None)
+        if part is None:
+            break
+        first, second = (part.args[0], -part.args[0]) if part.op == "abs" else part.args[-2:]
+        found = [replace(one, part, side) for side in (first, second) for one in found]
+    return found
 
 
 class Shape:
@@ -98,7 +83,8 @@ class Shape:
             for part in subterms(density):
                 if part.op in KINKED and name in part.vars:
                     two = part.op in ("max", "min")
-                    seen[part.args[0] - part.args[1] if two else part.args[0]] = True
+                    switch = part.args[0] - part.args[1] if two else part.args[0]
+                    seen.update(dict.fromkeys(sides(switch), True))
                 elif part.op in ("add", "var") and name in part.vars:
                     seen.setdefault(part, False)
         for part, kink in seen.items():
@@ -133,14 +119,15 @@ class Outliner:
         self.shapes = [Shape(region) for region in pair.regions]
 
     def __call__(
-        self, floats: Floats, psi: Psi, reverse: bool, split: float | None
+        self, floats: Floats, psi: Psi, reverse: bool, split: float | None, bound: float
     ) -> list[Outline]:
         """One outline a region, fine where ``psi`` of the two densities matters; P and Q exchanged
-        if ``reverse``. The loss ``split`` is made an edge."""
+        if ``reverse``. The loss ``split`` is made an edge. Far above ``bound``, the logarithm of
+        what is claimed, nothing more is of interest."""
         found: list[Outline] = []
         for place, shape in enumerate(self.shapes):
             look = _Look(place, shape, floats, reverse)
-            found.append(look.atoms() if shape.region.output is None else look(psi, split))
+            found.append(look.atoms() if shape.region.output is None else look(psi, split, bound))
         return found
 
 
@@ -167,7 +154,7 @@ class _Look:
         p, q = self.densities(one)
         return Outline(self.place, one, weight, p, q, nothing, nothing)
 
-    def __call__(self, psi: Psi, split: float | None) -> Outline:
+    def __call__(self, psi: Psi, split: float | None, bound: float) -> Outline:
         low, high = self.shape.limits(self.floats)
         centres = self.shape.special(self.shape.centres, self.floats) or [0.0]
         whole = self.shape.region.kind == INTEGER
@@ -182,13 +169,15 @@ class _Look:
         x = np.unique(x[(x >= low) & (x <= high)])
         if x.size < 2 or not low < high:
             return self._empty(x[:0])
-        first, last = self._matters(x, psi, whole)
+        first, last = self._matters(x, psi, whole, bound + _ENOUGH, centres[0])
         return self._integers(first, last) if whole else self._fine(x, first, last, psi, split)
 
     def _empty(self, nothing: Array) -> Outline:
         return Outline(self.place, nothing, nothing, nothing, nothing, nothing, nothing)
 
-    def _matters(self, x: Array, psi: Psi, whole: bool) -> tuple[float, float]:
+    def _matters(
+        self, x: Array, psi: Psi, whole: bool, enough: float, centre: float
+    ) -> tuple[float, float]:
         """The ends of the part that matters, as far as these points show."""
         p, q = self.densities(x)
         with np.errstate(all="ignore"):
@@ -198,6 +187,12 @@ class _Look:
             width = np.gradient(x) if x.size > 1 else np.ones(x.size)
             sizes = logs + np.log(np.maximum(width, 1.0 if whole else 0.0))
         sizes = np.where(np.isnan(sizes), -np.inf, np.minimum(sizes, 1e300))
+        beyond = np.flatnonzero((sizes > enough) & (sizes < 1e300))
+        if beyond.size:  # probably an infinite integral: up to there it is large enough
+            right, left = beyond[x[beyond] >= centre], beyond[x[beyond] < centre]
+            first = left[-1] if left.size else 0
+            last = right[0] if right.size else x.size - 1
+            x, sizes = x[first : last + 1], sizes[first : last + 1]
         large = np.flatnonzero(sizes >= sizes.max() - NEGLIGIBLE)
         if not np.isfinite(sizes.max()) or not large.size:
             return float(x[0]), float(x[-1])
@@ -245,8 +240,9 @@ class _Look:
             centre = (low + high) / 2
             same = over(centre) == start
             low, high = np.where(same, centre, low), np.where(same, high, centre)
-        # the side on which the loss is larger
-        return np.where(start, low, high)
+        found = np.where(start, low, high)  # the side on which the loss is larger
+        apart = np.abs(found[:, None] - edges).min(axis=1) if found.size else found
+        return found[apart > 1e-11 * (edges[turns // 2 + 1] - edges[turns // 2])]
 
 
 def measure(outlines: list[Outline], psi: Psi) -> float:
