@@ -33,7 +33,22 @@ if TYPE_CHECKING:
     )
     from dpsym.hints import derive, lemma, split, subst, use
     from dpsym.losses import PrivacyLoss, hockey_stick, renyi
-    from dpsym.mechanisms import AdditiveNoise, DensityPair, RandomizedResponse, Table, noise
+    from dpsym.mechanisms import (
+        AdditiveNoise,
+        DensityPair,
+        ExponentialMechanism,
+        GaussianPair,
+        Mixture,
+        PermuteAndFlip,
+        PMFPair,
+        RandomizedResponse,
+        ReportNoisyMax,
+        Table,
+        UnaryEncoding,
+        VectorGaussian,
+        VectorLaplace,
+        noise,
+    )
     from dpsym.results import Result
     from dpsym.scripts import proved, refuted
     from dpsym.verdicts import Proved, Refuted, Unknown, Vacuous, Verdict
@@ -54,7 +69,22 @@ _HOMES = {
     ),
     "hints": ("derive", "lemma", "split", "subst", "use"),
     "losses": ("PrivacyLoss", "hockey_stick", "renyi"),
-    "mechanisms": ("AdditiveNoise", "DensityPair", "RandomizedResponse", "Table", "noise"),
+    "mechanisms": (
+        "AdditiveNoise",
+        "DensityPair",
+        "ExponentialMechanism",
+        "GaussianPair",
+        "Mixture",
+        "PMFPair",
+        "PermuteAndFlip",
+        "RandomizedResponse",
+        "ReportNoisyMax",
+        "Table",
+        "UnaryEncoding",
+        "VectorGaussian",
+        "VectorLaplace",
+        "noise",
+    ),
     "results": ("Result",),
     "scripts": ("proved", "refuted"),
     "verdicts": ("Proved", "Refuted", "Unknown", "Vacuous", "Verdict"),

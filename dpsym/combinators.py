@@ -11,6 +11,7 @@ from dpsym.errors import InputError
 from dpsym.guarantees import Both, Decide, Guarantee
 from dpsym.kernel import statements
 from dpsym.mechanisms.base import Mechanism
+from dpsym.mechanisms.relations import one_relation
 from dpsym.scope import Scope
 
 __all__ = ["Composition", "Postprocessed", "compose", "postprocess"]
@@ -80,7 +81,8 @@ def compose(*subjects: Subject) -> Composition:
     earlier outputs and with fresh randomness, has its guarantee. A composition of compositions is
     one composition of all their stages.
 
-    Raises: InputError for no subjects, and for what is no guarantee, mechanism or composition.
+    Raises: InputError for no subjects, for what is no guarantee, mechanism or composition, and for
+    mechanisms with different neighbouring relations.
 
     >>> from dpsym.guarantees import PureDP, ZCDP
     >>> compose(PureDP(1), compose(PureDP(2), ZCDP(3)))
@@ -88,7 +90,9 @@ def compose(*subjects: Subject) -> Composition:
     """
     if not subjects:
         raise InputError("compose", "one or more guarantees or mechanisms", "none", got="none")
-    return Composition(tuple(part for subject in subjects for part in parts_of(subject, "compose")))
+    parts = tuple(part for subject in subjects for part in parts_of(subject, "compose"))
+    one_relation("compose", parts)
+    return Composition(parts)
 
 
 def postprocess(subject: Guarantee | Both) -> Postprocessed:

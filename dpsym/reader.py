@@ -9,8 +9,8 @@ defined stays part of the claim. Only arithmetic of numbers is carried out, exac
   b)``,
   which is a where the relation holds, else b;
 * in relations ``< <= > >= == !=``, chains of them, and ``and``;
-* in subjects the privacy notions, ``both``, ``compose``, ``postprocess``, ``AdditiveNoise`` of
-  ``Laplace`` or ``Density``, ``DensityPair``, ``RandomizedResponse`` and ``Table``; ``oo`` as an
+* in subjects the privacy notions, ``both``, ``compose``, ``postprocess``, and every mechanism and
+  noise of ``dpsym.mechanisms``, with the name of a neighbouring relation in quotes; ``oo`` as an
   order; ``L`` as the loss in the first argument of ``MomentBound``.
 """
 
@@ -116,12 +116,8 @@ _CONSTRUCTORS: dict[str, Callable[..., object]] = {
     "both": guarantees.both,
     "compose": combinators.compose,
     "postprocess": combinators.postprocess,
-    "AdditiveNoise": mechanisms.AdditiveNoise,
-    "Density": mechanisms.noise.Density,
-    "DensityPair": mechanisms.DensityPair,
-    "Laplace": mechanisms.noise.Laplace,
-    "RandomizedResponse": mechanisms.RandomizedResponse,
-    "Table": mechanisms.Table,
+    **mechanisms.MECHANISMS,
+    **mechanisms.noise.NOISES,
 }
 _CONSTANTS = {"pi": sp.pi, "oo": sp.oo}
 _NO_NAMES = frozenset({*_FUNCTIONS, *_CONSTRUCTORS, "Ite", "E", "I", "nan", "zoo"})
@@ -282,6 +278,8 @@ class _Reader:
             depth = self.descend(depth)
             return [self.argument(item, depth) for item in node.elts]
         if isinstance(node, ast.Constant) and isinstance(node.value, bool):
+            return node.value
+        if isinstance(node, ast.Constant) and node.value in mechanisms.RELATIONS:
             return node.value
         return self.expression(node, depth)
 

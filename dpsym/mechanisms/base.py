@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, ClassVar
 
 import sympy as sp
 
@@ -13,6 +13,7 @@ from dpsym.kernel import statements
 from dpsym.kernel import terms as k
 from dpsym.kernel.statements import INTEGER, REAL, Fact, Pair, Region
 from dpsym.kernel.terms import Term
+from dpsym.mechanisms.values import Value
 from dpsym.scope import check_symbol, interval_facts
 from dpsym.translate import SUPPORTED, exact, is_random, nodes_of
 
@@ -20,7 +21,7 @@ if TYPE_CHECKING:
     from dpsym.guarantees import Guarantee
     from dpsym.scope import Scope
 
-__all__ = ["Mechanism", "Neighbours", "Part", "output_variable"]
+__all__ = ["MECHANISMS", "Mechanism", "Neighbours", "Part", "output_variable"]
 
 
 @dataclass(frozen=True)
@@ -56,49 +57,26 @@ class Neighbours:
     normalised: bool = True
 
 
-class Mechanism:
-    """An explicit mechanism: a family of neighbouring pairs of output distributions. Immutable."""
+MECHANISMS: dict[str, type[Mechanism]] = {}
+"""Every mechanism, by name."""
 
-    fields: tuple[str, ...]
 
-    def _set(self, **values: object) -> None:
-        for name, value in values.items():
-            object.__setattr__(self, name, value)
+class Mechanism(Value):
+    """An explicit mechanism: a family of neighbouring pairs of output distributions. Immutable.
 
-    def __setattr__(self, name: str, value: object) -> None:
-        raise AttributeError(f"{type(self).__name__} is immutable")
+    A mechanism is a subclass: it sets ``fields``, ``title`` and ``source`` and has the method
+    ``neighbours``. Defining it registers it.
+    """
 
-    def __eq__(self, other: object) -> bool:
-        return type(self) is type(other) and self._key() == other._key()  # type: ignore[attr-defined]
+    title: ClassVar[str]
+    source: ClassVar[str]
+    relation: str | None = None
 
-    def __hash__(self) -> int:
-        return hash((type(self), self._key()))
-
-    def _key(self) -> tuple[object, ...]:
-        return tuple(getattr(self, name) for name in self.fields)
-
-    def __repr__(self) -> str:
-        values = ((name, getattr(self, name)) for name in self.fields)
-        given = ", ".join(
-            f"{name}={shown(value)}" for name, value in values if value not in (None, True)
-        )
-        return f"{type(self).__name__}({given})"
-
-    def parameters(self) -> Iterator[tuple[str, sp.Expr]]:
-        """The (name, expression) of every parameter, output variables left out."""
-        raise NotImplementedError
-
-    def hypotheses(self) -> tuple[sp.Basic, ...]:
-        """What the mechanism's meaning adds to the assumptions, such as ``scale > 0``."""
-        return ()
-
-    def obligations(self) -> tuple[sp.Basic, ...]:
-        """What must be proved for the mechanism to be one, such as ``row sum = 1``."""
-        return ()
-
-    def assumptions(self) -> tuple[str, ...]:
-        """What is taken for granted and not checked, in words."""
-        return ()
+    def __init_subclass__(cls) -> None:
+        for needed in ("fields", "title", "source", "neighbours"):
+            if needed not in vars(cls):
+                raise TypeError(f"a mechanism needs {needed}: {cls.__name__}")
+        MECHANISMS[cls.__name__] = cls
 
     def suggested(self) -> tuple[Guarantee, ...]:
         """Guarantees that it probably has, for the search to prove and build on."""
@@ -175,19 +153,21 @@ def _bound_name(symbol: sp.Symbol, scope: Scope, taken: set[str]) -> str:
     return str(symbol.name)
 
 
-def output_variable(variable: object) -> sp.Symbol:
-    """A symbol that runs over the outputs.
+def output_variable(variable: object, integer: bool = False) -> sp.Symbol:
+    """A symbol that runs over the outputs, all real ones or all integers.
 
-    Raises: InputError for what is no real symbol.
+    Raises: InputError for what is no such symbol.
     """
     if not isinstance(variable, sp.Symbol) or is_random(variable):
         raise InputError("variable", "the symbol of the output", variable)
     check_symbol(variable)
+    if integer and not variable.is_integer:
+        raise InputError("variable", "a symbol declared with integer=True", variable)
     return variable
 
 
 def density(expr: object, argument: str) -> sp.Expr:
-    """The expression of a density, which must not be a negative number."""
+    """The expression of a density or mass, which must not be a number <= 0."""
     value = exact(expr, argument)
     if value.is_Rational and value <= 0:
         raise InputError(argument, "a density, which is positive somewhere", expr)

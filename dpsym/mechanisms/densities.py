@@ -1,8 +1,9 @@
-"""A pair of output distributions given by their densities."""
+"""A pair of output distributions given by their densities or masses."""
 
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Union
 
 import sympy as sp
 
@@ -16,21 +17,30 @@ from dpsym.mechanisms.base import (
     free_parameters,
     output_variable,
 )
+from dpsym.mechanisms.noise import Gaussian, Noise, noise_of
+from dpsym.mechanisms.noise.base import variable_of
+from dpsym.mechanisms.values import POSITIVE, REAL
+from dpsym.translate import is_random
 
-__all__ = ["DensityPair"]
+__all__ = ["DensityPair", "GaussianPair", "PMFPair"]
+
+Law = Union[sp.Expr, Noise]
+"""A distribution: an expression in the output's variable, or noise."""
 
 _SIDES = {  # an assumption on the output symbol, and the support that makes it true
     "extended_nonnegative": ("start", 1),
     "extended_nonpositive": ("end", -1),
 }
+_INTEGERS = "an Interval with closed ends, a Range with step 1, Naturals0, Naturals or Integers"
 
 
 class DensityPair(Mechanism):
     """Two output distributions, of densities p and q in one variable on an interval.
 
     Args:
-        p: the density on the first input, an expression in ``variable``.
-        q: the density on the second one.
+        p: the distribution on the first input: its density, an expression in ``variable``; or,
+            without ``variable``, noise such as ``noise.Mixture`` or a random symbol.
+        q: the one on the second input.
         variable: the symbol of the output.
         support: an ``Interval`` that may depend on parameters, or ``Reals``.
         normalised: False if the same positive constant factor is left out of both; then claims of
@@ -45,9 +55,11 @@ class DensityPair(Mechanism):
     """
 
     fields = ("p", "q", "variable", "support", "normalised")
-    p: sp.Expr
-    q: sp.Expr
-    variable: sp.Symbol
+    title = "Two densities"
+    source = "the user"
+    p: Law
+    q: Law
+    variable: sp.Symbol | None
     support: sp.Set
     normalised: bool
 
@@ -55,45 +67,200 @@ class DensityPair(Mechanism):
         self,
         p: object,
         q: object,
-        variable: object,
+        variable: object = None,
         support: object = sp.S.Reals,
         normalised: bool = True,
     ) -> None:
-        symbol = output_variable(variable)
         if not isinstance(support, sp.Interval) and support is not sp.S.Reals:
             raise InputError("support", "an Interval or Reals", support)
-        _covered(symbol, support)
-        self._set(
-            p=density(p, "p"),
-            q=density(q, "q"),
-            variable=symbol,
-            support=support,
-            normalised=truth("normalised", normalised),
-        )
+        if variable is not None:
+            symbol = output_variable(variable)
+            _covered(symbol, support)
+            laws: tuple[Law, ...] = (density(p, "p"), density(q, "q"))
+        else:
+            symbol, laws = None, _laws(p, q, integer=False)
+        self._set(p=laws[0], q=laws[1], variable=symbol, support=support)
+        self._set(normalised=truth("normalised", normalised))
 
     def parameters(self) -> Iterator[tuple[str, sp.Expr]]:
-        for name, expr in (("p", self.p), ("q", self.q)):
-            for symbol in free_parameters(expr, name, self.variable):
-                yield name, symbol
-        if isinstance(self.support, sp.Interval):
-            for end in (self.support.start, self.support.end):
-                if end not in (sp.oo, -sp.oo):
-                    yield "support", end
+        yield from _parameters(self)
+
+    def hypotheses(self) -> tuple[sp.Basic, ...]:
+        return tuple(fact for law in _noises(self) for fact in law.hypotheses())
+
+    def obligations(self) -> tuple[sp.Basic, ...]:
+        return tuple(fact for law in _noises(self) for fact in law.obligations())
 
     def assumptions(self) -> tuple[str, ...]:
-        factor = "" if self.normalised else ", up to one constant factor for both"
-        return (f"p and q are densities of distributions{factor}",)
+        return _assumptions(self, "densities")
 
     def neighbours(self) -> tuple[Neighbours, ...]:
         """One pair with one part, the support."""
-        part = Part(self.p, self.q, self.variable, self.support)
-        return (Neighbours((part,), normalised=self.normalised),)
+        return (Neighbours((_part(self, integer=False),), normalised=self.normalised),)
 
 
-def _covered(symbol: sp.Symbol, support: sp.Set) -> None:
+class PMFPair(Mechanism):
+    """Two output distributions on the integers, of masses p and q.
+
+    Args:
+        p: the distribution on the first input: its masses, an expression in ``variable``; or,
+            without ``variable``, noise on the integers or a random symbol.
+        q: the one on the second input.
+        variable: the symbol of the output, declared with ``integer=True``.
+        support: the integers where p or q is positive: an ``Interval`` with closed ends, which may
+            depend on parameters, a ``Range``, ``Naturals0``, ``Naturals`` or ``Integers``.
+        normalised: as for ``DensityPair``.
+
+    >>> k, r = sp.Symbol("k", integer=True), sp.Symbol("r", positive=True)
+    >>> PMFPair((1 - r) * r**k, (1 - r**2) * r ** (2 * k), k, sp.S.Naturals0)
+    PMFPair(p=r**k*(1 - r), q=r**(2*k)*(1 - r**2), variable=k, support=Interval(0, oo))
+    """
+
+    fields = ("p", "q", "variable", "support", "normalised")
+    title = "Two distributions on the integers"
+    source = "the user"
+    p: Law
+    q: Law
+    variable: sp.Symbol | None
+    support: sp.Set
+    normalised: bool
+
+    def __init__(
+        self,
+        p: object,
+        q: object,
+        variable: object = None,
+        support: object = sp.S.Integers,
+        normalised: bool = True,
+    ) -> None:
+        inside = _integers(support)
+        if variable is not None:
+            symbol = output_variable(variable, integer=True)
+            _covered(symbol, inside, kind="integer")
+            laws: tuple[Law, ...] = (density(p, "p"), density(q, "q"))
+        else:
+            symbol, laws = None, _laws(p, q, integer=True)
+        self._set(p=laws[0], q=laws[1], variable=symbol, support=inside)
+        self._set(normalised=truth("normalised", normalised))
+
+    def parameters(self) -> Iterator[tuple[str, sp.Expr]]:
+        yield from _parameters(self)
+
+    def hypotheses(self) -> tuple[sp.Basic, ...]:
+        return tuple(fact for law in _noises(self) for fact in law.hypotheses())
+
+    def obligations(self) -> tuple[sp.Basic, ...]:
+        return tuple(fact for law in _noises(self) for fact in law.obligations())
+
+    def assumptions(self) -> tuple[str, ...]:
+        return _assumptions(self, "masses")
+
+    def neighbours(self) -> tuple[Neighbours, ...]:
+        """One pair with one part, the support."""
+        return (Neighbours((_part(self, integer=True),), normalised=self.normalised),)
+
+
+class GaussianPair(Mechanism):
+    """Two Gaussian output distributions, which may differ in variance too.
+
+    Args:
+        mean1, sigma1: mean and standard deviation on the first input.
+        mean2, sigma2: those on the second one.
+
+    Raises: InputError for a constant standard deviation <= 0.
+
+    >>> GaussianPair(0, 2, 1, 3)
+    GaussianPair(mean1=0, sigma1=2, mean2=1, sigma2=3)
+    """
+
+    fields = ("mean1", "sigma1", "mean2", "sigma2")
+    domains = {"mean1": REAL, "sigma1": POSITIVE, "mean2": REAL, "sigma2": POSITIVE}
+    title = "Two Gaussians"
+    source = "Gil, Alajaji, Linder, Information Sciences 249, 2013, table 2"
+    mean1: sp.Expr
+    sigma1: sp.Expr
+    mean2: sp.Expr
+    sigma2: sp.Expr
+
+    def __init__(self, mean1: object, sigma1: object, mean2: object, sigma2: object) -> None:
+        self._take(mean1=mean1, sigma1=sigma1, mean2=mean2, sigma2=sigma2)
+
+    def neighbours(self) -> tuple[Neighbours, ...]:
+        x = Noise.variable
+        first = Gaussian(self.sigma1).at(x - self.mean1)
+        return (Neighbours((Part(first, Gaussian(self.sigma2).at(x - self.mean2), x),)),)
+
+
+def _laws(p: object, q: object, integer: bool) -> tuple[Noise, ...]:
+    for name, value in (("p", p), ("q", q)):
+        if not isinstance(value, Noise) and not is_random(value):
+            raise InputError("variable", f"the symbol of the output in {name}", None)
+    laws = (noise_of(p, "p"), noise_of(q, "q"))
+    variable_of("p, q", laws)
+    if laws[0].integer is not integer:
+        expected = "noise on the integers" if integer else "noise on the real line"
+        raise InputError("p", expected, p)
+    for name, law in zip("pq", laws, strict=True):
+        if not law.normalised:
+            raise InputError(name, "a distribution with a normalised density", law)
+    return laws
+
+
+def _noises(pair: DensityPair | PMFPair) -> list[Noise]:
+    return [law for law in (pair.p, pair.q) if isinstance(law, Noise)]
+
+
+def _parameters(pair: DensityPair | PMFPair) -> Iterator[tuple[str, sp.Expr]]:
+    for name, law in (("p", pair.p), ("q", pair.q)):
+        if isinstance(law, Noise):
+            yield from law.parameters()
+        elif pair.variable is not None:
+            for symbol in free_parameters(law, name, pair.variable):
+                yield name, symbol
+    if isinstance(pair.support, sp.Interval):
+        for end in (pair.support.start, pair.support.end):
+            if end not in (sp.oo, -sp.oo):
+                yield "support", end
+
+
+def _assumptions(pair: DensityPair | PMFPair, what: str) -> tuple[str, ...]:
+    if pair.variable is None:
+        texts = (text for law in _noises(pair) for text in law.assumptions())
+        return tuple(dict.fromkeys(texts))
+    factor = "" if pair.normalised else ", up to one constant factor for both"
+    return (f"p and q are {what} of distributions{factor}",)
+
+
+def _part(pair: DensityPair | PMFPair, integer: bool) -> Part:
+    laws = (pair.p, pair.q)
+    x = pair.variable
+    if x is None:
+        x = variable_of("p, q", tuple(_noises(pair)))
+    p, q = (law.at(x) if isinstance(law, Noise) else law for law in laws)
+    return Part(p, q, x, pair.support, integer)
+
+
+def _integers(support: object) -> sp.Set:
+    """A set of consecutive integers as an interval with closed ends."""
+    if support is sp.S.Integers or support is sp.S.Reals:
+        return sp.S.Reals
+    if support is sp.S.Naturals0 or support is sp.S.Naturals:
+        return sp.Interval(support.inf, sp.oo)
+    if isinstance(support, sp.Range) and support.step == 1 and support.size != 0:
+        return sp.Interval(support.inf, support.sup)
+    closed = isinstance(support, sp.Interval) and not (
+        (support.left_open and support.start is not -sp.oo)
+        or (support.right_open and support.end is not sp.oo)
+    )
+    if not closed:
+        raise InputError("support", _INTEGERS, support)
+    return support
+
+
+def _covered(symbol: sp.Symbol, support: sp.Set, kind: str = "real") -> None:
     """SymPy may have used what it knows of the symbol, so this must hold on all of the support,
-    up to single points."""
-    expressed = {"real": True}
+    up to single points of the line."""
+    expressed = {kind: True}
     for assumption, (end, side) in _SIDES.items():
         if getattr(symbol, f"is_{assumption}"):
             bound = getattr(support, end, sp.nan)
@@ -102,7 +269,10 @@ def _covered(symbol: sp.Symbol, support: sp.Set) -> None:
                     "support", f"an Interval on which {symbol} is {assumption[9:]}", support
                 )
             expressed[assumption] = True
-            if symbol.is_extended_nonzero:
+            nonzero = symbol.is_extended_nonzero
+            if nonzero and (kind == "real" or (bound * side).is_positive):
                 expressed["extended_nonzero"] = True
     if symbol.assumptions0.items() - sp.Symbol(symbol.name, **expressed).assumptions0.items():
-        raise InputError("variable", "a symbol that takes all real values in the support", symbol)
+        raise InputError(
+            "variable", f"a symbol that takes all {kind} values in the support", symbol
+        )

@@ -7,13 +7,14 @@ from itertools import permutations
 
 import sympy as sp
 
-from dpsym.arguments import nonnegative, probability
+from dpsym.arguments import probability
 from dpsym.errors import InputError
 from dpsym.guarantees import Guarantee, PureDP
 from dpsym.mechanisms.base import Mechanism, Neighbours, Part
+from dpsym.mechanisms.values import COUNT, NONNEGATIVE, PROBABILITY
 from dpsym.translate import exact
 
-__all__ = ["RandomizedResponse", "Table"]
+__all__ = ["RandomizedResponse", "Table", "UnaryEncoding"]
 
 MAX_ENTRIES = 4096
 
@@ -36,6 +37,8 @@ class Table(Mechanism):
     """
 
     fields = ("matrix",)
+    title = "A table of probabilities"
+    source = "the user"
     matrix: tuple[tuple[sp.Expr, ...], ...]
 
     def __init__(self, matrix: object) -> None:
@@ -108,6 +111,9 @@ class RandomizedResponse(Mechanism):
     """
 
     fields = ("epsilon", "categories")
+    domains = {"epsilon": NONNEGATIVE, "categories": COUNT}
+    title = "Randomized response"
+    source = "Warner, JASA 60(309), 1965; Kairouz, Oh, Viswanath, NeurIPS 2014"
     epsilon: sp.Expr
     categories: sp.Expr
 
@@ -117,11 +123,8 @@ class RandomizedResponse(Mechanism):
             raise InputError(
                 "categories", "an integer >= 2, or a symbol declared with integer=True", categories
             )
-        self._set(epsilon=nonnegative("epsilon", epsilon), categories=count)
-
-    def parameters(self) -> Iterator[tuple[str, sp.Expr]]:
-        yield "epsilon", self.epsilon
-        yield "categories", self.categories
+        self._take(epsilon=epsilon)
+        self._set(categories=count)
 
     def hypotheses(self) -> tuple[sp.Basic, ...]:
         return (sp.Ge(self.epsilon, 0, evaluate=False), sp.Ge(self.categories, 2, evaluate=False))
@@ -138,3 +141,40 @@ class RandomizedResponse(Mechanism):
         if self.categories != 2:
             parts.append(Part(other, other, weight=self.categories - 2))
         return (Neighbours(tuple(parts), label="two different true values"),)
+
+
+class UnaryEncoding(Mechanism):
+    """A one-hot vector, each bit of which is put out with noise: randomized response on bits.
+
+    A 1 is kept with probability ``keep``, a 0 becomes 1 with probability ``flip``. Two values
+    differ in two bits; the others have one law on both inputs and are independent of these, so
+    their likelihood ratio is 1. Wang, Blocki, Li, Jha, "Locally Differentially Private Protocols
+    for Frequency Estimation", USENIX Security 2017, section 4.3.
+
+    Args:
+        keep: p, a probability.
+        flip: q, a probability; by default 1 - keep.
+
+    Raises: InputError for a constant outside [0, 1].
+
+    >>> UnaryEncoding(keep=0.75)
+    UnaryEncoding(keep=3/4, flip=1/4)
+    """
+
+    fields = ("keep", "flip")
+    domains = {"keep": PROBABILITY, "flip": PROBABILITY}
+    title = "Randomized response on the bits of a one-hot vector"
+    source = "Wang, Blocki, Li, Jha, USENIX Security 2017, section 4.3"
+    keep: sp.Expr
+    flip: sp.Expr
+
+    def __init__(self, keep: object, flip: object = None) -> None:
+        self._take(keep=keep)
+        self._take(flip=1 - self.keep if flip is None else flip)
+
+    def neighbours(self) -> tuple[Neighbours, ...]:
+        p, q = self.keep, self.flip
+        right, wrong = p * (1 - q), (1 - p) * q
+        both, none = p * q, (1 - p) * (1 - q)
+        parts = (Part(right, wrong), Part(wrong, right), Part(both, both), Part(none, none))
+        return (Neighbours(parts, label="the two bits in which two values differ"),)

@@ -1,0 +1,68 @@
+"""Logistic noise and Gumbel's."""
+
+from __future__ import annotations
+
+import sympy as sp
+
+from dpsym.guarantees import Guarantee, PureDP
+from dpsym.mechanisms.noise.base import Noise
+from dpsym.mechanisms.values import POSITIVE
+
+__all__ = ["Gumbel", "Logistic"]
+
+
+class Logistic(Noise):
+    """Logistic noise, with distribution function 1/(1 + e^(-x/scale)).
+
+    The difference of two independent Gumbel variables. Durfee, Rogers, "Practical Differentially
+    Private Top-k Selection with Pay-what-you-get Composition", NeurIPS 2019.
+
+    Args:
+        scale: positive, in the unit of the output.
+
+    >>> Logistic(scale=1).density
+    exp(-_x)/(1 + exp(-_x))**2
+    """
+
+    fields = ("scale",)
+    domains = {"scale": POSITIVE}
+    title = "Logistic noise"
+    source = "Johnson, Kotz, Balakrishnan, Continuous Univariate Distributions 2, chapter 23"
+    scale: sp.Expr
+
+    def __init__(self, scale: object) -> None:
+        self._take(scale=scale)
+
+    def at(self, x: sp.Expr) -> sp.Expr:
+        decay = sp.exp(-x / self.scale)
+        return decay / (self.scale * (1 + decay) ** 2)
+
+    def suggested(self, sensitivity: sp.Expr) -> tuple[Guarantee, ...]:
+        return (PureDP(sensitivity / self.scale),)
+
+
+class Gumbel(Noise):
+    """Gumbel noise, with distribution function exp(-e^(-x/scale)).
+
+    Durfee, Rogers, "Practical Differentially Private Top-k Selection with Pay-what-you-get
+    Composition", NeurIPS 2019, definition 4.1.
+
+    Args:
+        scale: positive, in the unit of the output.
+
+    >>> Gumbel(scale=1).density
+    exp(-_x - exp(-_x))
+    """
+
+    fields = ("scale",)
+    domains = {"scale": POSITIVE}
+    title = "Gumbel noise"
+    source = "Durfee, Rogers, NeurIPS 2019"
+    scale: sp.Expr
+
+    def __init__(self, scale: object) -> None:
+        self._take(scale=scale)
+
+    def at(self, x: sp.Expr) -> sp.Expr:
+        place = x / self.scale
+        return sp.exp(-place - sp.exp(-place)) / self.scale
