@@ -1,0 +1,321 @@
+"""Divergences of two densities on the line, enclosed."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import sympy as sp
+from flint import acb, arb
+
+from dpsym.enclosures.evaluate import COMPLEX, Function, function, product
+from dpsym.enclosures.forms import (
+    ZERO,
+    Product,
+    Sum,
+    aligned,
+    aligned_product,
+    constant,
+    exponential,
+    logarithm,
+    minus,
+    power,
+    product_towards,
+    reflect,
+    reflect_product,
+    times,
+    to_product,
+    towards,
+)
+from dpsym.enclosures.numbers import Undecided, ball, sign
+from dpsym.enclosures.pieces import Piece
+from dpsym.enclosures.ranges import cut_off
+from dpsym.enclosures.roots import Segment, bounds, signs
+from dpsym.enclosures.tails import Infinite, bound_of_log, germ, hull, integral, trend
+from dpsym.quadrature import between, integrate
+
+__all__ = [
+    "Measured",
+    "excess_share",
+    "hockey_stick",
+    "kullback_leibler",
+    "largest_loss",
+    "loss_of",
+    "mass",
+    "moment",
+    "sided",
+    "sided_sum",
+]
+
+_ZERO, _ONE = arb(0), arb(1)
+
+
+@dataclass(frozen=True)
+class Measured:
+    """A value, and how much of its radius comes from the tails."""
+
+    value: arb
+    tails: arb
+
+
+@dataclass(frozen=True)
+class _Range:
+    """A bounded range on which functions are smooth, on one side of 0."""
+
+    start: arb
+    end: arb
+    side: int
+
+
+Tail = Callable[[arb, int], arb]
+"""What is beyond T on one side (1: [T, oo), -1: (-oo, -T])."""
+
+
+def _ranges(piece: Piece, tail: Tail, tolerance: arb) -> tuple[list[_Range], arb]:
+    """The piece without its infinite ends, and what these contribute."""
+    outside = _ZERO
+    low, high = piece.start, piece.end
+    start = None if low is -sp.oo else ball(low)
+    end = None if high is sp.oo else ball(high)
+    if end is None:
+        cut, rest = cut_off(lambda t: tail(t, 1), tolerance, start if start is not None else _ZERO)
+        end, outside = cut, outside + rest
+    if start is None:
+        least = _ZERO if high is sp.oo else -end
+        cut, rest = cut_off(lambda t: tail(t, -1), tolerance, least)
+        start, outside = -cut, outside + rest
+    if start < 0 < end:
+        return [_Range(start, _ZERO, -1), _Range(_ZERO, end, 1)], outside
+    return [_Range(start, end, 1 if end > 0 else -1)], outside
+
+
+def sided(item: Product, side: int) -> Product:
+    """As a function of the distance from 0 on that side."""
+    return product_towards(item if side > 0 else reflect_product(item), 1)
+
+
+def sided_sum(term: Sum, side: int) -> Sum:
+    return towards(term if side > 0 else reflect(term), 1)
+
+
+# --- the integral of a product --------------------------------------------------------------------
+
+
+def mass(pieces: Sequence[tuple[Piece, Product]], tolerance: arb, bits: int) -> Measured:
+    """The integral of products, each over its piece.
+
+    Raises: Infinite if one diverges for sure.
+    """
+    total, tails = _ZERO, _ZERO
+    for piece, item in pieces:
+
+        def tail(start: arb, side: int, item: Product = item) -> arb:
+            return integral(germ(sided(item, side), start), start)
+
+        ranges, outside = _ranges(piece, tail, tolerance)
+        tails += outside.rad()
+        total += outside
+        for part in ranges:
+            total += _integral(item, part, bits)
+    return Measured(total, tails)
+
+
+def _integral(item: Product, part: _Range, bits: int) -> arb:
+    density = product(product_towards(item, part.side), COMPLEX)
+    return integrate(lambda z, _: density(z), part.start, part.end, bits)
+
+
+def moment(pieces: Sequence[Piece], alpha: sp.Expr, tolerance: arb, bits: int) -> Measured:
+    """The integral of ``p**alpha * q**(1 - alpha)``, alpha > 0 and not 1.
+
+    Raises: Infinite.
+    """
+    found = []
+    for piece in pieces:
+        if piece.p is None:
+            continue
+        if piece.q is None:
+            if sign(alpha - 1) > 0:
+                raise Infinite
+            continue
+        item = aligned_product(times(power(piece.p, alpha), power(piece.q, 1 - alpha)))
+        found.append((piece, item))
+    return mass(found, tolerance, bits)
+
+
+def kullback_leibler(pieces: Sequence[Piece], tolerance: arb, bits: int) -> Measured:
+    """The integral of ``p * log(p / q)``. Raises: Infinite."""
+    found = []
+    for piece in pieces:
+        if piece.p is None:
+            continue
+        if piece.q is None:
+            raise Infinite
+        loss = loss_of(piece.p, piece.q)
+        if loss != ZERO:
+            found.append((piece, times(piece.p, to_product(loss))))
+    return mass(found, tolerance, bits)
+
+
+def loss_of(p: Product, q: Product) -> Sum:
+    return aligned(minus(logarithm(p), logarithm(q)))
+
+
+# --- the hockey-stick divergence ------------------------------------------------------------------
+
+
+def hockey_stick(pieces: Sequence[Piece], eps: sp.Expr, tolerance: arb, bits: int) -> Measured:
+    """The integral of ``max(0, p - exp(eps) * q)``."""
+    total, tails = _ZERO, _ZERO
+    for piece in pieces:
+        if piece.p is None:
+            continue
+        if piece.q is None:
+            found = mass([(piece, piece.p)], tolerance, bits)
+        else:
+            excess = minus(loss_of(piece.p, piece.q), constant(eps))
+            if excess.is_constant and (not excess.poly or sign(excess.poly[0]) <= 0):
+                continue
+            found = _positive_part(piece, piece.p, excess, tolerance, bits)
+        total += found.value
+        tails += found.tails
+    return Measured(total, tails)
+
+
+def _positive_part(
+    piece: Piece, p: Product, excess: Sum, tolerance: arb, bits: int
+) -> Measured:
+    """The integral of ``p * max(0, 1 - exp(-excess))``."""
+
+    def tail(start: arb, side: int) -> arb:
+        whole = integral(germ(sided(p, side), start), start)
+        return whole * excess_share(sided_sum(excess, side), start)
+
+    ranges, outside = _ranges(piece, tail, tolerance)
+    total = outside
+    for part in ranges:
+        near = towards(excess, part.side)
+        density = product_towards(p, part.side)
+        real = function(near)
+        for segment in signs(real, part.start, part.end):
+            if segment.sign > 0:
+                total += _between_roots(density, near, segment, bits)
+            elif segment.sign == 0:
+                total += _undecided(density, real, segment, bits)
+    return Measured(total, outside.rad())
+
+
+def excess_share(excess: Sum, start: arb) -> arb:
+    """``max(0, 1 - exp(-excess))`` on [start, oo)."""
+    try:
+        found = germ(exponential(excess), start)
+        if trend(found) > 0:
+            return between(_ZERO, _ONE)
+        span = hull(found, start)
+    except Undecided:
+        return between(_ZERO, _ONE)
+    if span < 1:
+        return _ZERO
+    return _positive(1 - 1 / span) if span > 0 else between(_ZERO, _ONE)
+
+
+def _positive(value: arb) -> arb:
+    """The positive part of a ball."""
+    if value <= 0:
+        return _ZERO
+    if value > 0:
+        return value
+    return between(_ZERO, value.upper() if value.is_finite() else _ONE)
+
+
+def _between_roots(density: Product, excess: Sum, segment: Segment, bits: int) -> arb:
+    p, r = product(density, COMPLEX), function(excess, COMPLEX)
+
+    def integrand(z: acb, _: bool) -> Any:
+        return -(p(z) * (-r(z)).expm1())
+
+    return _nonnegative(integrate(integrand, segment.start, segment.end, bits))
+
+
+def _nonnegative(value: arb) -> arb:
+    """The same ball without what is below 0, which the value is not."""
+    return value if value >= 0 or not value.is_finite() else between(_ZERO, value.upper())
+
+
+def _undecided(density: Product, excess: Function, segment: Segment, bits: int) -> arb:
+    whole = segment.start.union(segment.end)
+    value, _, _ = bounds(excess, segment.start, segment.end)
+    share = _positive(-((-value).expm1())) if value.is_finite() else between(_ZERO, _ONE)
+    if share == 0:
+        return _ZERO
+    height = product(density)(whole)
+    p = product(density, COMPLEX)
+    inside = (
+        _nonnegative(height) * (segment.end - segment.start)
+        if height.is_finite() and height.rad() < abs(height.mid())
+        else integrate(lambda z, _: p(z), segment.start, segment.end, bits)
+    )
+    return between(_ZERO, (inside * share).upper())
+
+
+# --- the largest loss ---------------------------------------------------------------------------
+
+
+def largest_loss(pieces: Sequence[Piece], tolerance: arb) -> arb:
+    """The supremum of ``log(p / q)`` where p > 0. Raises: Infinite; Undecided."""
+    low, high = arb.neg_inf(), arb.neg_inf()
+    for piece in pieces:
+        if piece.p is None:
+            continue
+        if piece.q is None:
+            raise Infinite
+        loss = loss_of(piece.p, piece.q)
+        if loss.is_constant:
+            value = ball(loss.poly[0]) if loss.poly else _ZERO
+            low, high = low.max(value.lower()), high.max(value.upper())
+            continue
+        for found in _suprema(piece, loss, tolerance, low):
+            low, high = low.max(found.lower()), high.max(found.upper())
+    return between(low, high)
+
+
+def _suprema(piece: Piece, loss: Sum, tolerance: arb, known: arb) -> Iterator[arb]:
+    tails: list[arb] = []
+
+    def tail(start: arb, side: int) -> arb:
+        value = bound_of_log(sided_sum(loss, side), start)
+        tails.append(value)
+        return value
+
+    ranges, _ = _ranges(piece, tail, tolerance)
+    yield from (value for value in tails if value.rad() <= tolerance)
+    for part in ranges:
+        yield from _supremum(function(towards(loss, part.side)), part, tolerance)
+
+
+def _supremum(f: Function, part: _Range, tolerance: arb) -> Iterator[arb]:
+    """Enclosures, the greatest of which holds the supremum."""
+    best = f(part.start).lower().max(f(part.end).lower())
+    yield f(part.start)
+    yield f(part.end)
+    stack = [(part.start, part.end)]
+    steps = 0
+    while stack:
+        low, high = stack.pop()
+        steps += 1
+        value, slope, _ = bounds(f, low, high)
+        if value < best:
+            continue
+        if slope > 0 or slope < 0:
+            yield f(high if slope > 0 else low)
+            continue
+        middle = ((low + high) / 2).mid()
+        at = f(middle)
+        yield at
+        best = best.max(at.lower())
+        if value.upper() - best < tolerance or steps > 2000 or not low < middle < high:
+            yield value
+            continue
+        stack += [(low, middle), (middle, high)]
+
