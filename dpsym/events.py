@@ -10,11 +10,11 @@ Trusted for refutations, like ``refutations``: the standard library, python-flin
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from functools import reduce
 
-from flint import acb, arb, fmpq
+from flint import arb, fmpq
 
 from dpsym.analytic import Analytic, resolved, spread
 from dpsym.kernel import terms as tm
@@ -34,6 +34,7 @@ from dpsym.kernel.definitions import Form, T
 from dpsym.kernel.refusal import Refusal, require
 from dpsym.kernel.statements import INTEGER, RATIO, Guarantee, Pair, Region
 from dpsym.kernel.terms import ONE, ZERO, Term, substitute
+from dpsym.quadrature import integrate
 
 Values = Mapping[str, fmpq]
 Interval = tuple[fmpq, fmpq]
@@ -41,7 +42,7 @@ MAX_ATOMS = 20_000
 MAX_CELLS = 4000  # parts into which one event's intervals may be cut
 _DEEPEST = 100  # bisections of one interval
 _BITS = 192  # for integrals
-_RELATIVE = arb(2) ** -90
+_GOAL = 90  # bits of their relative accuracy
 _EVALUATIONS = 30_000
 _NOTHING: Enclosure = (arb(0), arb(0))
 
@@ -280,14 +281,8 @@ def integrated(cell: Cell) -> Enclosure:
         ends = above(arb(cell.low)), below(arb(cell.high))
         if not ends[0] < ends[1]:
             return arb(0), POS
-        found = acb.integral(
-            Analytic(cell.integrand, cell.name),
-            acb(ends[0]),
-            acb(ends[1]),
-            rel_tol=_RELATIVE,
-            abs_tol=arb(0),
-            eval_limit=_EVALUATIONS,
-        ).real
+        function = Analytic(cell.integrand, cell.name)
+        found = integrate(function, *ends, _GOAL, arb(0), _EVALUATIONS)
     lo, hi = below(found), above(found)
     return (lo if lo > 0 else arb(0)), (hi if hi >= 0 and hi.is_finite() else POS)
 
@@ -465,14 +460,9 @@ def joint_losses(stages: Iterable[Iterable[Enclosure]]) -> tuple[arb, arb]:
     for stage in stages:
         found = list(stage)
         require(bool(found), "witness", "outputs of positive probability", found)
-        top = max(found, key=lambda ends: _size(ends[0]))[0]
-        if any(lo == POS for lo, _ in found):
+        top = reduce(lambda one, other: other if other[0] > one[0] else one, found)[0]
+        low = reduce(lambda one, other: other if other[1] < one[1] else one, found)[1]
+        if top == POS:
             return POS, POS
-        low = min(found, key=lambda ends: _size(ends[1]))[1]
         most, least = below(most + top), above(least + low)
     return most, below(most - least)
-
-
-def _size(end: arb) -> float:
-    value = float(end)
-    return value if not math.isnan(value) else math.inf

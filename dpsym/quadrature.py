@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-import flint
 from flint import acb, arb, fmpq
 
 __all__ = [
@@ -32,7 +31,12 @@ _ZERO = arb(0)
 
 
 def integrate(
-    f: Integrand, start: arb, end: arb, bits: int = 60, scale: arb | None = None
+    f: Integrand,
+    start: arb,
+    end: arb,
+    bits: int = 60,
+    scale: arb | None = None,
+    evaluations: int | None = None,
 ) -> arb:
     """The integral of a real function over a bounded range whose ends may be balls.
 
@@ -43,6 +47,7 @@ def integrate(
         start, end: the ends of the range, ``start <= end``.
         bits: the relative accuracy to aim for; the precision is the caller's.
         scale: about how large the integral is; None finds it by a few samples.
+        evaluations: about how often f may be called; None leaves it to Arb.
 
     >>> with flint.ctx.workprec(80):
     ...     value = integrate(lambda z, _: (-z * z).exp(), arb(0), arb(30))
@@ -69,6 +74,7 @@ def integrate(
         acb(end),
         rel_tol=arb(2) ** -bits,
         abs_tol=tolerance * arb(2) ** -bits,
+        eval_limit=evaluations,
         depth_limit=_DEPTH,
         use_heap=False,
     ).real

@@ -242,7 +242,7 @@ class _Look:
             low, high = np.where(same, centre, low), np.where(same, high, centre)
         found = np.where(start, low, high)  # the side on which the loss is larger
         apart = np.abs(found[:, None] - edges).min(axis=1) if found.size else found
-        return found[apart > 1e-11 * (edges[turns // 2 + 1] - edges[turns // 2])]
+        return found[apart > 1e-13 * (edges[-1] - edges[0])]
 
 
 def measure(outlines: list[Outline], psi: Psi) -> float:

@@ -9,7 +9,6 @@ from dpsym.kernel.definitions import Moment, Support
 from dpsym.refutations import Atom, Output, Refutation
 from dpsym.search.refutation.measures import broken, exposed, joint, point
 from dpsym.search.refutation.python import Names, plain
-from dpsym.search.refutation.recomputing import event_lines
 
 _IMPORT = "from mpmath import atan, erfc, exp, inf, log, loggamma, mp, mpf, pi, sqrt"
 _OWN = frozenset(("a", "b", "bound", "f", "joint", "p", "q", "ratios", "stage", "t", "value"))
@@ -25,6 +24,8 @@ def script(refutation: Refutation) -> str:
     if isinstance(witness, Output):
         body = _output(refutation, witness)
     elif isinstance(witness, Event):
+        from dpsym.search.refutation.recomputing import event_lines
+
         return "\n".join(event_lines(refutation, witness))
     else:
         values = Names(refutation.values, _OWN)
