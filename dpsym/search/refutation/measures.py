@@ -315,3 +315,20 @@ def _contribution(form: Form, p: Term, q: Term, numbers: dict[str, Term]) -> Ter
         at = Evaluator({}, True)
         part = events.homogeneous(tm.substitute(form.f, numbers), p, q, at)
         return resolved(part, at)
+
+
+def exceeded(refutation: Refutation) -> tuple[Between, Between]:
+    """What the claim bounds, as far as it is known from below, and its bound: a divergence, a loss
+    or a probability; for distributions of assumed guarantees the moment itself."""
+    witness = refutation.witness
+    if isinstance(witness, Event):
+        found = divergence(refutation)
+        return found.value, found.bound
+    if isinstance(witness, Output):
+        single = exposed(refutation, witness)
+        return single.loss, single.limit
+    pairs = [(p, q) for _, p, q in joint(witness, fmpq(1), fmpq(1), ())]
+    failed = broken(refutation.statement, refutation.values, pairs, refutation.orders)
+    if failed is None:
+        raise ValueError("no claim fails for certain")
+    return failed.value, failed.bound
