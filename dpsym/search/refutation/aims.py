@@ -18,6 +18,7 @@ from dpsym.search.refutation.logarithms import logarithm
 from dpsym.search.refutation.problem import orders
 
 Floats = Mapping[str, float]
+_ROUNDING = 1e-12  # of a loss
 _FAR = 690.0  # exp of more is no float
 
 
@@ -45,7 +46,7 @@ class Aim:
                 return p
             if name in ("ApproxDP", "ProbabilisticDP") and args[0] is not None:
                 over = scalar(args[0], floats) - loss
-                inside = over < 0
+                inside = over < -_ROUNDING
                 if name == "ProbabilisticDP":
                     return np.where(inside, p, -np.inf)
                 return np.where(inside, p + np.log(-np.expm1(np.minimum(over, 0))), -np.inf)

@@ -43,6 +43,7 @@ _PATIENCE = 15  # points after which close calls are looked at
 _PAIRS = 12  # choices of one pair for each stage
 _MOST_ATOMS = 20_000
 _FACTORS = (fmpq(2), fmpq(1, 2), fmpq(10), fmpq(1, 10), fmpq(5, 4), fmpq(4, 5), fmpq(3))
+_MASS = 1e-6  # by which the logarithm of a mass may be off
 _FAR = 600.0  # a logarithm of p below which an output is not used
 _RADII = (3, 6, 10, 15)  # decimal places of half an interval for losses
 
@@ -221,12 +222,27 @@ class _Search:
     # -- for the kernel
 
     def confirm(self, trial: Trial) -> Refutation | None:
+        if isinstance(trial.aim.item, Moment) and not self.plausible(trial):
+            return None
         for event in self.events(trial):
             try:
                 return refute(self.statement, trial.values, event, trial.aim.order)
             except Refusal:
                 continue
         return None
+
+    def plausible(self, trial: Trial) -> bool:
+        """Whether P and Q seem to have mass 1, as the statement says; if not, nothing that follows
+        from it should be shown."""
+        floats = {name: to_float(value) for name, value in trial.values.items()}
+        for stage, place, own in zip(self.stages, trial.pairs, trial.own, strict=True):
+            pair = stage.pairs[place]
+            here = {**floats, **{name: to_float(value) for name, value in own.items()}}
+            for reverse in (False, True):
+                found = self.outliners[pair](here, _first, reverse, None, math.inf)
+                if abs(measure(found, _first)) > _MASS:
+                    return False
+        return True
 
     def events(self, trial: Trial) -> Iterator[Event]:
         stages = [
@@ -323,6 +339,10 @@ def _joint(stages: list[list[Outline]]) -> tuple[Array, Array, Array] | None:
 
 def _summed(places: NDArray[np.intp], weights: Array) -> Array:
     return np.bincount(places, weights).astype(np.float64)
+
+
+def _first(p: Array, _: Array) -> Array:
+    return p
 
 
 def _key(values: Values) -> tuple[str, ...]:

@@ -26,6 +26,10 @@ def _log(values: Values, item: Term) -> Array:
     if op == "mul":
         factors = [_log(values, arg) for arg in args]
         return sum(factors[1:], factors[0])
+    if op == "pow" and int(str(item.value)) % 2 == 0:
+        size = np.asarray(_log(values, args[0]))
+        size = np.where(np.isnan(size), np.log(np.abs(values(args[0]))), size)
+        return float(str(item.value)) * size
     if op == "pow":
         return float(str(item.value)) * _log(values, args[0])
     if op == "sqrt":

@@ -156,17 +156,31 @@ def _enumerated(names: Names, stages: list[Stage]) -> Iterator[str]:
             for region in pair.regions
         ]
         tables.append(f"[{', '.join(entries)}]")
-    if outcomes > _MOST_OUTCOMES:
-        raise ValueError("too many outcomes to be written out")
     if len(tables) == 1:
         yield f"value = sum(w*f(p, q) for p, q, w in {tables[0]})"
         return
     same = len(set(tables)) == 1
+    if outcomes > _MOST_OUTCOMES and same:
+        yield from _counted(tables)
+        return
+    if outcomes > _MOST_OUTCOMES:
+        raise ValueError("too many outcomes to be written out")
     yield "joint = [(mpf(1), mpf(1), 1)]"
     listed = f"[{tables[0]}] * {len(tables)}" if same else f"[{', '.join(tables)}]"
     yield f"for stage in {listed}:"
     yield "    joint = [(p*u, q*v, w*k) for p, q, w in joint for u, v, k in stage]"
     yield "value = sum(w*f(p, q) for p, q, w in joint)"
+
+
+def _counted(tables: list[str]) -> Iterator[str]:
+    """By how often each outcome of a stage occurs."""
+    yield "from math import factorial, prod"
+    yield f"n, stage = {len(tables)}, {tables[0]}"
+    yield "split = lambda n, m: [(n,)] if m == 1 else [(k, *r) for k in range(n + 1)"
+    yield "    for r in split(n - k, m - 1)]"
+    yield "value = sum(factorial(n)//prod(map(factorial, r))*prod(s[2]**k for s, k in zip(stage, r))"
+    yield "    *f(*(prod(s[i]**k for s, k in zip(stage, r)) for i in (0, 1)))"
+    yield "    for r in split(n, len(stage)))"
 
 
 def _integrated(
