@@ -30,6 +30,7 @@ from dpsym.kernel.balls import (
     rational,
     times,
 )
+from dpsym.kernel.canon import Canon, to_term
 from dpsym.kernel.definitions import Form, T
 from dpsym.kernel.refusal import Refusal, require
 from dpsym.kernel.statements import INTEGER, RATIO, Guarantee, Pair, Region
@@ -285,6 +286,73 @@ def integrated(cell: Cell) -> Enclosure:
         found = integrate(function, *ends, _GOAL, arb(0), _EVALUATIONS)
     lo, hi = below(found), above(found)
     return (lo if lo > 0 else arb(0)), (hi if hi >= 0 and hi.is_finite() else POS)
+
+
+# -- densities up to a factor
+
+
+def factor(pair: Pair, parts: tuple[Part, ...]) -> Enclosure:
+    """The inverse of the mass of p, which is that of q: of masses on the integers, summed over an
+    interval and bounded beyond it. Refused for other pairs."""
+    regions = [region for region in pair.regions if region.kind == INTEGER]
+    whole = len(regions) == len(pair.regions) == len(parts) == 1 and parts[0].within
+    require(bool(whole), "witness", "normalised densities, or integers alone", pair.label)
+    (region,), ends = regions, (parts[0].within[0][0], parts[0].within[-1][1])
+    for more in _FARTHER:
+        low, high = int(ends[0].p) - more, int(ends[1].p) + more
+        require(high - low <= 2 * MAX_ATOMS, "witness", "few integers", low, high)
+        tails = _tail(region, low, -1), _tail(region, high, 1)
+        if all(tail.is_finite() for tail in tails):
+            break
+    else:
+        raise Refusal("witness", "masses with a known bound beyond the interval", low, high)
+    total: Enclosure = (arb(0), tails[0] + tails[1])
+    for n in range(low, high + 1):
+        if _within(region, (arb(n), arb(n))):
+            total = plus(total, Evaluator({}, True)(_mass(region, tm.num(n))))
+    require(bool(total[0] > 0), "witness", "a positive mass", total[0])
+    return below(1 / total[1]), above(1 / total[0])
+
+
+_FARTHER = (0, 16, 256, 4096)
+
+
+def _mass(region: Region, n: Term) -> Term:
+    return _certain(substitute(region.p, {str(region.output): n}))
+
+
+def _within(region: Region, span: Enclosure) -> bool:
+    """Whether the region may have an integer in the span."""
+    value = Evaluator({str(region.output): span}, True)
+    return not any(value(fact.term)[1] < 0 for fact in region.facts)
+
+
+def _tail(region: Region, end: int, way: int) -> arb:
+    """At least the sum of p over the integers beyond the end; infinite if no bound is found.
+
+    If p(n + way) <= r p(n) from the end on, with r < 1, then p(end) r/(1 - r)."""
+    edge = arb(end)
+    span: Enclosure = (edge, POS) if way > 0 else (-POS, edge)
+    if not _within(region, (edge + way, POS) if way > 0 else (-POS, edge + way)):
+        return arb(0)
+    name = str(region.output)
+    value = Evaluator({name: span}, True)
+    try:
+        plain = resolved(region.p, value)
+        if plain is None:
+            return POS
+        log = spread(tm.log(plain), value)
+        if any(part.op == "log" and name in part.vars for part in tm.subterms(log)):
+            return POS  # it might be zero somewhere
+        canon = Canon()
+        step = to_term(canon(substitute(log, {name: tm.var(name) + way}) - log))
+        largest = value(step)[1]
+        if not largest < 0:
+            return POS
+        ratio = largest.exp()
+        return above(Evaluator({}, True)(_mass(region, tm.num(end)))[1] * ratio / (1 - ratio))
+    except (Undefined, Refusal, ArithmeticError):
+        return POS
 
 
 # -- all outcomes of compositions of finite mechanisms

@@ -408,12 +408,12 @@ class _Check:
         self, name: str, first: Term | None, form: Form, chosen: list[tuple[Pair, Chosen]]
     ) -> arb:
         """A lower bound of a moment of the joint distributions."""
-        for pair, _ in chosen:
-            require(pair.normalised, "witness", "densities that are normalised", pair.label)
         finite = [events.masses(pair) for pair, _ in chosen]
         sure = [stage for stage in finite if stage is not None]
         if len(sure) == len(finite):
             require(not any(part.parts for _, part in chosen), "witness", "atoms alone", chosen)
+            known = all(pair.normalised for pair, _ in chosen)
+            require(known, "witness", "normalised probabilities", chosen)
             return events.enumerated(form, sure)[0]
         linear = events.minorant(name, form, first)
         if linear is None:
@@ -436,7 +436,10 @@ class _Check:
         """A moment of one stage from below."""
         moments = events.Moments(form, linear)
         checks = [events.Moments(mass, (ZERO, ZERO)) for mass in _MASSES]
-        total = plus(self.value(linear[0]), self.value(linear[1]))
+        factor: Enclosure = (arb(1), arb(1))
+        if not pair.normalised:
+            factor = events.factor(pair, part.parts)
+        total: Enclosure = (arb(0), arb(0))
         for region, within in events.pieces(pair, part.parts):
             if region.output is not None:
                 total = plus(total, moments.over(region, within))
@@ -449,8 +452,9 @@ class _Check:
             for region, within in events.pieces(pair, part.parts):
                 if region.output is not None:
                     mass = plus(mass, check.over(region, within))
+            mass = times(mass, factor)
             require(not mass[0] > _MOST, "witness", "densities of mass 1", mass[0])
-        return total
+        return plus(plus(self.value(linear[0]), self.value(linear[1])), times(total, factor))
 
 
 _MASSES = (Form(T, ONE, ZERO), Form(ONE, ZERO, ONE))  # p and q themselves

@@ -270,6 +270,50 @@ def test_an_output_of_the_integers() -> None:
             refute(claim, {}, Output(0, 0, {}, at))
 
 
+def unnormalised(mass, facts=()) -> Statement:
+    regions = (Region(mass(n), mass(n - 1), "n", facts, kind="integer"),)
+    return statement(Mechanism((Pair(regions, normalised=False),)), g("ApproxDP", 0, ONE_TENTH))
+
+
+def test_masses_up_to_a_factor() -> None:
+    """Geometric masses with r = 1/2: at 0 there is (1 - r)/(1 + r) = 1/3, which is the distance."""
+    witness = event((fmpq(-100), fmpq(0)), shift=None)
+    claim = unnormalised(lambda y: 7 * exp(-log(num(2)) * absolute(y)))
+    found = refuted(claim, witness).exceeded
+    assert found is not None
+    assert found.low is not None
+    assert 0 <= fmpq(1, 3) - found.low < fmpq(1, 10**25)
+    exact = replace(claim, claims=(g("ApproxDP", 0, fmpq(1, 3)),))
+    with pytest.raises(Refusal):
+        refuted(exact, witness)
+
+
+@pytest.mark.parametrize(
+    "mass",
+    [
+        lambda y: 1 / (1 + power(y, 2)),
+        lambda y: exp(-sqrt(1 + power(y, 2))) + fmpq(1, 10**9),
+        lambda y: exp(-absolute(y)) * power(y - 40, 2),
+        lambda y: exp(-absolute(y) / 100_000),
+    ],
+    ids=["heavy", "a constant", "zero somewhere", "very wide"],
+)
+def test_masses_without_a_known_sum(mass) -> None:
+    with pytest.raises(Refusal):
+        refuted(unnormalised(mass), event((fmpq(-100), fmpq(0)), shift=None))
+
+
+def test_masses_on_few_integers() -> None:
+    facts = (Fact(n, ">="), Fact(1 - n, ">="))
+    regions = (Region(2 - n, 1 + n, "n", facts, kind="integer"),)  # 2/3, 1/3 and 1/3, 2/3
+    pair = Pair(regions, normalised=False)
+    claim = statement(Mechanism((pair,)), g("ApproxDP", 0, fmpq(3333, 10**4)))
+    found = refuted(claim, event((fmpq(0), fmpq(1)), shift=None)).exceeded
+    assert found is not None
+    assert found.low is not None
+    assert abs(found.low - fmpq(1, 3)) < fmpq(1, 10**30)
+
+
 def test_only_the_checker_makes_refutations() -> None:
     with pytest.raises(Refusal):
         Refutation()

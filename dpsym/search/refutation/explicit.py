@@ -202,21 +202,27 @@ class _Search:
         pairs: tuple[int, ...],
         own: tuple[dict[str, fmpq], ...],
     ) -> Trial | None:
-        floats = {name: to_float(value) for name, value in values.items()}
+        floats = _floats(values)
 
         def psi(p: Array, q: Array) -> Array:
             return aim.contributions(p, q, floats)
 
         outlines: list[list[Outline]] = []
         for stage, place, mine in zip(self.stages, pairs, own, strict=True):
-            here = {**floats, **{name: to_float(value) for name, value in mine.items()}}
+            here = {**floats, **_floats(mine)}
             outliner = self.outliners[stage.pairs[place]]
             split, limit = aim.split(floats), aim.limit(floats)
             outlines.append(outliner(here, psi, aim.claim.reverse, split, limit))
-        measured = _Measured(aim, outlines, floats)
-        if measured.total is None:
+        total = _Measured(aim, outlines, floats).total
+        pair = self.stages[0].pairs[pairs[0]]
+        if total is not None and not pair.normalised and isinstance(aim.item, Moment):
+            found = self.outliners[pair](
+                {**floats, **_floats(own[0])}, _first, False, None, math.inf
+            )
+            total -= measure(found, _first)
+        if total is None:
             return None
-        excess = aim.excess(measured.total, floats)
+        excess = aim.excess(total, floats)
         return Trial(aim, values, pairs, own, tuple(outlines), excess)
 
     # -- for the kernel
@@ -234,10 +240,12 @@ class _Search:
     def plausible(self, trial: Trial) -> bool:
         """Whether P and Q seem to have mass 1, as the statement says; if not, nothing that follows
         from it should be shown."""
-        floats = {name: to_float(value) for name, value in trial.values.items()}
+        floats = _floats(trial.values)
         for stage, place, own in zip(self.stages, trial.pairs, trial.own, strict=True):
             pair = stage.pairs[place]
-            here = {**floats, **{name: to_float(value) for name, value in own.items()}}
+            if not pair.normalised:
+                continue  # the kernel looks for the factor
+            here = {**floats, **_floats(own)}
             for reverse in (False, True):
                 found = self.outliners[pair](here, _first, reverse, None, math.inf)
                 if abs(measure(found, _first)) > _MASS:
@@ -251,7 +259,7 @@ class _Search:
                 self.stages, trial.pairs, trial.own, trial.outlines, strict=True
             )
         ]
-        floats = {name: to_float(value) for name, value in trial.values.items()}
+        floats = _floats(trial.values)
         if isinstance(trial.aim.item, Moment):
             chosen = []
             for pair, place, own, outlines in stages:
@@ -341,6 +349,10 @@ def _summed(places: NDArray[np.intp], weights: Array) -> Array:
     return np.bincount(places, weights).astype(np.float64)
 
 
+def _floats(values: Values) -> dict[str, float]:
+    return {name: to_float(value) for name, value in values.items()}
+
+
 def _first(p: Array, _: Array) -> Array:
     return p
 
@@ -397,10 +409,11 @@ def _intervals(
             if 0 <= outside < panels.size and panels[outside]:  # little is there
                 other = float(edges[outside if outside < place else outside + 1])
                 ends.append(_end(x, (other - x) / 2))
-            elif place in (0, edges.size - 1):
+            elif place in (0, edges.size - 1) and inside not in matter:
                 ends.append(_end(x, (inward - x) / 10))
             else:  # something begins here
-                ends.append(_end(x, (inward - x) / 10**11))
+                sign = 1 if inward > x else -1
+                ends.append(_end(x, sign * max(abs(inward - x) / 10**15, abs(x) / 2**51)))
         yield ends[0], ends[1]
 
 

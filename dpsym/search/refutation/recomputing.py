@@ -31,6 +31,7 @@ _CUTS = (
     " + [sinh(asinh(a) + (asinh(b) - asinh(a))*mpf(k)/40) for k in range(1, 40)])"
 )
 _MOST_OUTCOMES = 20_000
+_BEYOND = 1000
 
 
 def event_lines(refutation: Refutation, witness: Event) -> Iterator[str]:
@@ -178,7 +179,8 @@ def _counted(tables: list[str]) -> Iterator[str]:
     yield f"n, stage = {len(tables)}, {tables[0]}"
     yield "split = lambda n, m: [(n,)] if m == 1 else [(k, *r) for k in range(n + 1)"
     yield "    for r in split(n - k, m - 1)]"
-    yield "value = sum(factorial(n)//prod(map(factorial, r))*prod(s[2]**k for s, k in zip(stage, r))"
+    yield "value = sum(factorial(n)//prod(map(factorial, r))"
+    yield "    *prod(s[2]**k for s, k in zip(stage, r))"
     yield "    *f(*(prod(s[i]**k for s, k in zip(stage, r)) for i in (0, 1)))"
     yield "    for r in split(n, len(stage)))"
 
@@ -211,7 +213,23 @@ def _integrated(
                 f" for a, b in [{shown}])"
             )
         summands.append(f"part{part.region}")
-    yield f"{target} = {' + '.join(summands)}{rest}"
+    total = " + ".join(summands)
+    if not pair.normalised:
+        yield from _factor(names, pair, chosen)
+        total = f"({total})/mass"
+    yield f"{target} = {total}{rest}"
+
+
+def _factor(names: Names, pair: Pair, chosen: Chosen) -> Iterator[str]:
+    """The mass of unnormalised p on the integers, far beyond what was chosen."""
+    (region,), (part,) = pair.regions, chosen.parts
+    name = str(region.output)
+    inside = [f"{names.code(fact.term)} >= 0" for fact in region.facts]
+    shown = f" if {' and '.join(inside)}" if inside else ""
+    low, high = part.within[0][0] - _BEYOND, part.within[-1][1] + _BEYOND
+    variable = names.names[name]
+    p = names.code(region.p)
+    yield f"mass = sum(mpf({p}) for {variable} in range({low}, {high + 1}){shown})"
 
 
 def _split(
