@@ -13,7 +13,7 @@ from dpsym.kernel import definitions as df
 from dpsym.kernel import statements as st
 from dpsym.kernel import terms as tm
 from dpsym.kernel.definitions import P_RAY, Q_RAY, Form, Moment, Support, constraints
-from dpsym.kernel.kinds import NAME, TERM, ListKind, MaybeKind, RowKind, choice
+from dpsym.kernel.kinds import NAME, TERM, ListKind, MaybeKind, RowKind, choice, whole
 from dpsym.kernel.refusal import expect, require
 from dpsym.kernel.rules import Goal, privacy_rule
 from dpsym.kernel.rules_calculus import Bounded
@@ -99,6 +99,69 @@ def floor(goal: Statement, name: str, value: Term) -> list[Goal]:
     return [*obligations(goal.facts, value), with_variable(goal, name, facts, claim, st.INTEGER)]
 
 
+@privacy_rule(name=NAME, value=TERM)
+def equal(goal: Statement, name: str, value: Term) -> list[Goal]:
+    """D(e | F)   F |- x - e >= 0   F |- e - x >= 0   F[e], S[e] => claims[e]
+    ---------------------------------------------------------------------- e free of x
+    F, S => claims
+
+    Fails when x is not a variable of the goal, or an integer and e is not.
+    """
+    kinds = dict(goal.variables)
+    fits = name in kinds and (kinds[name] == st.REAL or is_integer(value, kinds))
+    require(fits, "equal", "a variable, and an integer for an integer", name)
+    within(declared(goal.variables) - {name}, value)
+    sides = [
+        Sequent(goal.facts, Fact(side, ">=")) for side in (var(name) - value, value - var(name))
+    ]
+    left = tuple(pair for pair in goal.variables if pair[0] != name)
+    return [*obligations(goal.facts, value), *sides, _replaced(goal, {name: value}, left)]
+
+
+@privacy_rule(name=NAME, new=NAME)
+def mirror(goal: Statement, name: str, new: str) -> list[Goal]:
+    """F[-u], S[-u] => claims[-u]
+    -------------------------- -u for the variable x, u new
+    F, S => claims
+
+    Fails when x is not a variable of the goal or u is not new.
+    """
+    kinds = dict(goal.variables)
+    require(name in kinds, "mirror", "a variable of the goal", name)
+    wider = with_variable(goal, new, (), goal.claims[0], kinds[name])
+    left = tuple(pair for pair in wider.variables if pair[0] != name)
+    return [_replaced(goal, {name: -var(new)}, left)]
+
+
+def _replaced(
+    goal: Statement, names: dict[str, Term], variables: tuple[tuple[str, str], ...]
+) -> Statement:
+    """The goal with other terms for some of its variables."""
+
+    def facts(given: Facts) -> Facts:
+        return tuple(fact.substitute(names) for fact in given)
+
+    def moved(item: Term | None) -> Term | None:
+        return None if item is None else substitute(item, names)
+
+    def region(one: Region) -> Region:
+        p, q = substitute(one.p, names), substitute(one.q, names)
+        return replace(one, p=p, q=q, facts=facts(one.facts), weight=moved(one.weight))
+
+    def pair(one: Pair) -> Pair:
+        regions = tuple(region(item) for item in one.regions)
+        return replace(one, regions=regions, facts=facts(one.facts))
+
+    stages = tuple(
+        Mechanism(tuple(pair(item) for item in stage.pairs))
+        if isinstance(stage, Mechanism)
+        else replace(stage, guarantees=tuple(g.substitute(names) for g in stage.guarantees))
+        for stage in goal.stages
+    )
+    claims = tuple(claim.substitute(names) for claim in goal.claims)
+    return Statement(variables, facts(goal.facts), stages, claims)
+
+
 @privacy_rule()
 def pointwise(goal: Statement) -> list[Goal]:
     """F, facts of the pair and the region |- e^epsilon q - p >= 0   for each region of each pair
@@ -122,11 +185,13 @@ def pointwise(goal: Statement) -> list[Goal]:
 
 @dataclass(frozen=True, slots=True)
 class Slack:
-    """``coefficient`` times exp(-e), erfc(e) or 1/e, which vanish as e = ``rate`` * a - ``shift``
-    grows; rate > 0, and a grows towards an end: |x|, or 1/|x - end|."""
+    """``coefficient`` times a function of e = ``rate`` * a - ``shift`` that vanishes as e grows, as
+    ``_VANISHING`` says with n = ``power``; rate > 0, and a grows towards an end: it is |x|, or
+    1/|x - end|."""
 
     coefficient: Term
     kind: str
+    power: int
     rate: Term
     shift: Term
 
@@ -134,13 +199,15 @@ class Slack:
         return self.rate * a - self.shift
 
     def value(self, a: Term) -> Term:
-        return self.coefficient * _VANISHING[self.kind](self.growing(a))
+        e = self.growing(a)
+        return self.coefficient * _VANISHING[self.kind](e) * tm.power(e, self.power)
 
 
-_VANISHING: dict[str, Callable[[Term], Term]] = {
+_VANISHING: dict[str, Callable[[Term], Term]] = {  # these times e^n, n of either sign
     "exp": lambda e: tm.exp(-e),
+    "bell": lambda e: tm.exp(-tm.power(e, 2)),
     "erfc": tm.erfc,
-    "inverse": lambda e: 1 / e,
+    "inverse": lambda e: tm.ONE,  # n < 0
 }
 
 
@@ -166,7 +233,7 @@ class Piece:
     null: str = ""
 
 
-SLACK = RowKind((TERM, choice(*_VANISHING), TERM, TERM), Slack)
+SLACK = RowKind((TERM, choice(*_VANISHING), whole(-60, 60), TERM, TERM), Slack)
 LIMIT = MaybeKind(RowKind((TERM, ListKind(SLACK)), Limit))
 PIECE = RowKind((TERM, MaybeKind(TERM), LIMIT, LIMIT, choice("", "p", "q")), Piece)
 PIECES = ListKind(ListKind(PIECE))
@@ -222,22 +289,22 @@ def _normalised(goal: Statement, rule: str) -> Pair:
 def _value(form: Form, p: Term, q: Term, null: str, given: Facts) -> tuple[list[Sequent], Term]:
     """phi(p, q) for positive p and q, or where one of them is zero; densities are not negative."""
     if not null:
-        return unless_evident(given, Fact(p, ">"), Fact(q, ">")), _homogeneous(form.f, p, q)
+        return unless_evident(given, Fact(p, ">"), Fact(q, ">")), homogeneous(form.f, p, q)
     gone, other, ray = (q, p, P_RAY) if null == "q" else (p, q, Q_RAY)
     value = expect(Term, form.on(ray), "integral", "a finite value where a density is zero")
     return unless_evident(given, Fact(-gone, ">=")), value * other
 
 
-def _homogeneous(f: Term, p: Term, q: Term) -> Term:
+def homogeneous(f: Term, p: Term, q: Term) -> Term:
     """q f(p/q) for p, q > 0, with q multiplied into sums and the like."""
     if f is df.T or st.RATIO not in f.vars:
         return p if f is df.T else f * q
     if f.op in ("add", "max", "min"):
-        return Term(f.op, tuple(_homogeneous(arg, p, q) for arg in f.args))
+        return Term(f.op, tuple(homogeneous(arg, p, q) for arg in f.args))
     moving = [arg for arg in f.args if st.RATIO in arg.vars]
     if f.op == "mul" and len(moving) == 1:
         fixed = [arg for arg in f.args if arg is not moving[0]]
-        return tm.mul(*fixed, _homogeneous(moving[0], p, q))
+        return tm.mul(*fixed, homogeneous(moving[0], p, q))
     return q * substitute(f, {st.RATIO: p / q})
 
 
@@ -347,6 +414,8 @@ def _approached(
     """Towards its end (way 1), G <= value + slacks; towards its start (-1), G >= value - slacks."""
     a = way * x if end is None else 1 / (way * (end - x))
     rates = [Fact(slack.rate, ">") for slack in limit.slacks]
+    vanishing = all(slack.kind != "inverse" or slack.power < 0 for slack in limit.slacks)
+    require(vanishing, "integral", "slacks that vanish", limit)
     close = with_facts(inside, *(Fact(slack.growing(a), ">") for slack in limit.slacks))
     gap = tm.add(way * (limit.value - item), *(slack.value(a) for slack in limit.slacks))
     out = [*obligations(facts, *_terms(limit)), *unless_evident(facts, *rates)]

@@ -18,6 +18,7 @@ from dpsym.scope import check_symbol, interval_facts
 from dpsym.translate import SUPPORTED, exact, is_random, nodes_of
 
 if TYPE_CHECKING:
+    from dpsym.enclosures import Enclosure
     from dpsym.guarantees import Guarantee
     from dpsym.scope import Scope
 
@@ -85,6 +86,21 @@ class Mechanism(Value):
     def neighbours(self) -> tuple[Neighbours, ...]:
         """The families of neighbouring pairs. Symbols that are bound may be dummies."""
         raise NotImplementedError
+
+    def enclose(
+        self,
+        claim: Guarantee,
+        solve_for: sp.Symbol | None = None,
+        width: object = 1e-12,
+        where: object = None,
+    ) -> Enclosure:
+        """Rigorous numbers: the best parameter of a claim between two exact ones.
+
+        See ``dpsym.enclosures.enclose``, which has the same arguments.
+        """
+        from dpsym.enclosures import enclose
+
+        return enclose(self, claim, solve_for, width, where)
 
     def to_kernel(self, scope: Scope) -> statements.Mechanism:
         """The pairs as kernel data. All parameters have been declared in the scope before.

@@ -78,7 +78,7 @@ class DensityPair(Mechanism):
             _covered(symbol, support)
             laws: tuple[Law, ...] = (density(p, "p"), density(q, "q"))
         else:
-            symbol, laws = None, _laws(p, q, integer=False)
+            symbol, laws = None, _laws(p, q, support, integer=False)
         self._set(p=laws[0], q=laws[1], variable=symbol, support=support)
         self._set(normalised=truth("normalised", normalised))
 
@@ -139,7 +139,7 @@ class PMFPair(Mechanism):
             _covered(symbol, inside, kind="integer")
             laws: tuple[Law, ...] = (density(p, "p"), density(q, "q"))
         else:
-            symbol, laws = None, _laws(p, q, integer=True)
+            symbol, laws = None, _laws(p, q, inside, integer=True)
         self._set(p=laws[0], q=laws[1], variable=symbol, support=inside)
         self._set(normalised=truth("normalised", normalised))
 
@@ -191,10 +191,12 @@ class GaussianPair(Mechanism):
         return (Neighbours((Part(first, Gaussian(self.sigma2).at(x - self.mean2), x),)),)
 
 
-def _laws(p: object, q: object, integer: bool) -> tuple[Noise, ...]:
+def _laws(p: object, q: object, support: sp.Set, integer: bool) -> tuple[Noise, ...]:
     for name, value in (("p", p), ("q", q)):
         if not isinstance(value, Noise) and not is_random(value):
             raise InputError("variable", f"the symbol of the output in {name}", None)
+    if support is not sp.S.Reals:
+        raise InputError("support", "none with distributions, which have their own", support)
     laws = (noise_of(p, "p"), noise_of(q, "q"))
     variable_of("p, q", laws)
     if laws[0].integer is not integer:

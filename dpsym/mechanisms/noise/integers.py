@@ -24,7 +24,7 @@ class Geometric(Noise):
     r = e^(-1/scale).
 
     Ghosh, Roughgarden, Sundararajan, "Universally Utility-Maximizing Privacy Mechanisms", STOC
-    2009, section 2.
+    2009.
 
     Args:
         scale: positive, in the unit of the output.
@@ -36,7 +36,7 @@ class Geometric(Noise):
     fields = ("scale",)
     domains = {"scale": POSITIVE}
     title = "Geometric (discrete Laplace) noise"
-    source = "Ghosh, Roughgarden, Sundararajan, STOC 2009, section 2"
+    source = "Ghosh, Roughgarden, Sundararajan, STOC 2009"
     integer = True
     scale: sp.Expr
 
@@ -67,7 +67,7 @@ class TruncatedGeometric(Noise):
     fields = ("scale", "bound")
     domains = {"scale": POSITIVE, "bound": COUNT}
     title = "Truncated geometric noise"
-    source = "Ghosh, Roughgarden, Sundararajan, STOC 2009, section 2, under a condition"
+    source = "Ghosh, Roughgarden, Sundararajan, STOC 2009, under a condition"
     integer = True
     scale: sp.Expr
     bound: sp.Expr
@@ -84,8 +84,8 @@ class TruncatedGeometric(Noise):
 class RoundedLaplace(Noise):
     """A Laplace variable rounded to the nearest integer.
 
-    Inusah, Kozubowski, "A Discrete Analogue of the Laplace Distribution", Journal of Statistical
-    Planning and Inference 136(3), 2006, compares it with the geometric: only their tails agree.
+    Zero has the mass 1 - e^(-1/(2 scale)), any other k has e^(-|k|/scale) sinh(1/(2 scale)). This
+    is not the geometric distribution: only the ratios in its tails are the same.
 
     Args:
         scale: positive; that of the Laplace variable.
@@ -149,7 +149,7 @@ class Skellam(Noise):
     """The difference of two independent Poisson variables of mean variance/2.
 
     Agarwal, Kairouz, Liu, "The Skellam Mechanism for Differentially Private Federated Learning",
-    NeurIPS 2021, definition 3.1. The masses are Bessel functions, for which there are rigorous
+    NeurIPS 2021. The masses are Bessel functions, for which there are rigorous
     numbers and no proofs.
 
     Args:
@@ -202,7 +202,7 @@ class Binomial(Noise):
     """The number of successes in so many independent trials.
 
     Agarwal, Suresh, Yu, Kumar, McMahan, "cpSGD: Communication-efficient and Differentially-private
-    Distributed SGD", NeurIPS 2018, section 4.
+    Distributed SGD", NeurIPS 2018.
 
     Args:
         trials: an integer >= 1.

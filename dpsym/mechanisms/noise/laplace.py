@@ -50,7 +50,7 @@ class TruncatedLaplace(Noise):
     """Laplace noise under the condition that it lies in [-bound, bound].
 
     Geng, Ding, Guo, Kumar, "Tight Analysis of Privacy and Utility Tradeoff in Approximate
-    Differential Privacy", AISTATS 2020, definition 2.
+    Differential Privacy", AISTATS 2020.
 
     Args:
         scale: positive; that of the Laplace noise.
@@ -64,7 +64,7 @@ class TruncatedLaplace(Noise):
     fields = ("scale", "bound")
     domains = {"scale": POSITIVE, "bound": POSITIVE}
     title = "Truncated Laplace noise"
-    source = "Geng, Ding, Guo, Kumar, AISTATS 2020, definition 2"
+    source = "Geng, Ding, Guo, Kumar, AISTATS 2020"
     scale: sp.Expr
     bound: sp.Expr
 
@@ -108,7 +108,7 @@ class Staircase(Noise):
 
     The density is a e^(-epsilon j), where j = floor(|x|/width + 1 - gamma). The top step reaches
     from -gamma width to gamma width. Geng, Viswanath, "The Optimal Noise-Adding Mechanism in
-    Differential Privacy", IEEE Transactions on Information Theory 62(2), 2016, section III.
+    Differential Privacy", IEEE Transactions on Information Theory 62(2), 2016.
 
     Args:
         epsilon: positive, in nats.
@@ -122,7 +122,7 @@ class Staircase(Noise):
     fields = ("epsilon", "gamma", "width")
     domains = {"epsilon": POSITIVE, "gamma": PROBABILITY, "width": POSITIVE}
     title = "Staircase noise"
-    source = "Geng, Viswanath, IEEE Trans. Inf. Theory 62(2), 2016, section III"
+    source = "Geng, Viswanath, IEEE Trans. Inf. Theory 62(2), 2016"
     epsilon: sp.Expr
     gamma: sp.Expr
     width: sp.Expr | None

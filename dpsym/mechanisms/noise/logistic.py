@@ -14,8 +14,8 @@ __all__ = ["Gumbel", "Logistic"]
 class Logistic(Noise):
     """Logistic noise, with distribution function 1/(1 + e^(-x/scale)).
 
-    The difference of two independent Gumbel variables. Durfee, Rogers, "Practical Differentially
-    Private Top-k Selection with Pay-what-you-get Composition", NeurIPS 2019.
+    The difference of two independent Gumbel variables. Johnson, Kotz, Balakrishnan, "Continuous
+    Univariate Distributions", volume 2, 1995, chapter 23.
 
     Args:
         scale: positive, in the unit of the output.
@@ -27,7 +27,7 @@ class Logistic(Noise):
     fields = ("scale",)
     domains = {"scale": POSITIVE}
     title = "Logistic noise"
-    source = "Johnson, Kotz, Balakrishnan, Continuous Univariate Distributions 2, chapter 23"
+    source = "Johnson, Kotz, Balakrishnan, Continuous Univariate Distributions 2, 1995, chapter 23"
     scale: sp.Expr
 
     def __init__(self, scale: object) -> None:
@@ -45,7 +45,7 @@ class Gumbel(Noise):
     """Gumbel noise, with distribution function exp(-e^(-x/scale)).
 
     Durfee, Rogers, "Practical Differentially Private Top-k Selection with Pay-what-you-get
-    Composition", NeurIPS 2019, definition 4.1.
+    Composition", NeurIPS 2019.
 
     Args:
         scale: positive, in the unit of the output.

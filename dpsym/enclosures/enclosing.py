@@ -1,0 +1,317 @@
+"""``enclose``: the smallest number with which a claim about a mechanism holds, between bounds."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import flint
+import sympy as sp
+from flint import arb, fmpq
+
+from dpsym.enclosures import divergences
+from dpsym.enclosures.enclosure import Enclosure, enclosure_of
+from dpsym.enclosures.families import at, worst_pairs
+from dpsym.enclosures.numbers import Undecided, ball, sign
+from dpsym.enclosures.solving import Test, crossing
+from dpsym.enclosures.tails import Infinite
+from dpsym.errors import InputError, UnsupportedError
+from dpsym.guarantees import ZCDP, ApproxDP, Guarantee, PureDP, RenyiDP
+from dpsym.translate import exact
+
+if TYPE_CHECKING:
+    from dpsym.enclosures.divergences import Pair
+    from dpsym.mechanisms.base import Mechanism
+
+__all__ = ["enclose", "masses"]
+
+_NOTIONS = "ApproxDP, PureDP, RenyiDP and ZCDP"
+_WIDEST, _NARROWEST = sp.Rational(1, 2), sp.Rational(1, 2**2000)
+Values = Mapping[sp.Symbol, sp.Expr]
+
+
+def enclose(
+    mechanism: Mechanism,
+    claim: Guarantee,
+    solve_for: sp.Symbol | None = None,
+    width: object = 1e-12,
+    where: object = None,
+) -> Enclosure:
+    """Two exact numbers with the best parameter of a claim, or of the mechanism, between them.
+
+    Computed in ball arithmetic, over all neighbours, in both directions unless the claim is one
+    way. What is asked for is a symbol of the claim:
+
+    * delta of ``ApproxDP``: the hockey-stick divergence at eps, the smallest delta that is true;
+    * eps of ``ApproxDP`` (the smallest one >= 0 at this delta), of ``RenyiDP`` and ``PureDP``;
+    * rho of ``ZCDP``;
+
+    or a symbol of the mechanism. Then the claim is certified to fail at the lower end and to hold
+    at the upper one (or the other way round, if larger values make it fail), and nothing is said
+    of a second crossing elsewhere.
+
+    Args:
+        mechanism: numbers for all parameters but the one that is solved for.
+        claim: the guarantee, numbers but for that symbol.
+        solve_for: the symbol; by default the only one that is left.
+        width: the relative width to aim for; the answer may be wider, never wrong.
+        where: ``{symbol: number}``, numbers for parameters.
+
+    Raises: InputError for a parameter without a number; UnsupportedError for a function or a
+    claim that it has no method for.
+
+    >>> import dpsym as dp
+    >>> delta = sp.Symbol("delta", nonnegative=True)
+    >>> laplace = dp.AdditiveNoise(dp.noise.Laplace(scale=1), sensitivity=1)
+    >>> laplace.enclose(dp.ApproxDP(0.5, delta), solve_for=delta)
+    Enclosure([0.221199216928595 +/- 3.17e-16])
+    """
+    accuracy = exact(width, "width")
+    if not accuracy.is_Rational or not _NARROWEST <= accuracy <= _WIDEST:
+        raise InputError("width", "a relative width between 2**-2000 and 1/2", width)
+    bits = _bits(accuracy)
+    values = _values(where, mechanism, claim)
+    question = _question(mechanism, claim, solve_for, values)
+    try:
+        return question.answer(bits)
+    except Undecided as reason:
+        raise UnsupportedError("enclose", [f"what decides {reason}"], "what precision tells") from None
+
+
+def _bits(width: sp.Rational) -> int:
+    """Bits of relative accuracy that make a width."""
+    return int(width.q // width.p).bit_length() + 2
+
+
+def masses(mechanism: Mechanism, where: object = None, width: object = 1e-12) -> list[Enclosure]:
+    """The certified total masses of the densities, p and q of every pair at the largest shift.
+
+    >>> import dpsym as dp
+    >>> noise = dp.noise.DiscreteGaussian(sigma=1)
+    >>> masses(dp.AdditiveNoise(noise, sensitivity=1))[0]
+    Enclosure([2.50662828863490 +/- 3.14e-15])
+    """
+    bits = _bits(exact(width, "width"))
+    out = []
+    for family in at(mechanism.neighbours(), _values(where, mechanism, None)):
+        parts = family.parts
+        if family.shift is not None:
+            parts = at([family], {family.shift: family.high or sp.S.Zero})[0].parts
+        pair = divergences.pair_of(parts)
+        for side in (pair, pair.reversed()):
+            try:
+                out.append(enclosure_of(divergences.mass(side, bits)))
+            except Infinite:
+                out.append(Enclosure(sp.oo, sp.oo))
+    return out
+
+
+# --- what is asked ----------------------------------------------------------------------------------
+
+
+@dataclass(frozen=True)
+class _Question:
+    answer: Callable[[int], Enclosure]
+
+
+def _values(where: object, mechanism: Mechanism, claim: Guarantee | None) -> Values:
+    if where is None:
+        return {}
+    if not isinstance(where, Mapping):
+        raise InputError("where", "a dictionary {symbol: number}", where)
+    known: dict[str, sp.Symbol] = {}
+    for item in (mechanism, *(() if claim is None else (claim,))):
+        for _, expr in item.parameters():
+            known |= {symbol.name: symbol for symbol in expr.free_symbols}
+    out = {}
+    for symbol, value in where.items():
+        if not isinstance(symbol, sp.Symbol) or known.get(symbol.name) != symbol:
+            raise InputError("where", f"symbols among {sorted(known)} themselves", symbol)
+        number = exact(value, str(symbol))
+        if number.free_symbols:
+            raise InputError(symbol.name, "a number", value)
+        _check_domain(symbol, number)
+        out[symbol] = number
+    return out
+
+
+def _check_domain(symbol: sp.Symbol, number: sp.Expr) -> None:
+    """What the symbol was declared to be must be true of the number."""
+    at_number = sign(number)
+    wrong = (
+        (symbol.is_positive and at_number <= 0)
+        or (symbol.is_nonnegative and at_number < 0)
+        or (symbol.is_integer and not number.is_Integer)
+    )
+    if wrong:
+        raise InputError(symbol.name, f"a number that {symbol} may be", number)
+
+
+def _question(
+    mechanism: Mechanism, claim: Guarantee, solve_for: object, values: Values
+) -> _Question:
+    if not isinstance(claim, (ApproxDP, PureDP, RenyiDP, ZCDP)):
+        raise UnsupportedError("enclose", [type(claim).__name__], _NOTIONS)
+    fields = {
+        name: expr.xreplace(values) if isinstance(expr, sp.Expr) else expr
+        for name, expr in ((name, getattr(claim, name)) for name in claim.fields)
+    }
+    of_claim = set().union(*(expr.free_symbols for expr in fields.values()))
+    parameters = (expr.xreplace(values) for _, expr in mechanism.parameters())
+    of_mechanism = set().union(*(expr.free_symbols for expr in parameters))
+    symbol = _unknown(solve_for, of_claim | of_mechanism)
+    others = (of_claim | of_mechanism) - {symbol}
+    if others:
+        raise InputError("where", "a number for every parameter but one", sorted(map(str, others)))
+    families = mechanism.neighbours()
+    if symbol in of_mechanism:
+        return _parameter(families, claim, fields, values, symbol)
+    name = next((name for name, expr in fields.items() if expr == symbol), None)
+    if name is None or sum(symbol in expr.free_symbols for expr in fields.values()) > 1:
+        raise InputError("solve_for", "a symbol that is a parameter of the claim", symbol)
+    pairs = worst_pairs(at(families, values), claim.one_way)
+    return _Question(lambda bits: _of_claim(pairs, claim, fields, name, bits))
+
+
+def _unknown(solve_for: object, free: set[sp.Symbol]) -> sp.Symbol:
+    if solve_for is None and len(free) == 1:
+        return next(iter(free))
+    if solve_for not in free or not isinstance(solve_for, sp.Symbol):
+        raise InputError("solve_for", f"one of the symbols {sorted(map(str, free))}", solve_for)
+    return solve_for
+
+
+def _of_claim(
+    pairs: tuple[Pair, ...], claim: Guarantee, fields: dict[str, sp.Expr], name: str, bits: int
+) -> Enclosure:
+    try:
+        if isinstance(claim, ApproxDP) and name == "delta":
+            return enclosure_of(_hockey_stick(pairs, fields["epsilon"], bits), sp.S.Zero)
+        if isinstance(claim, ApproxDP):
+            return _epsilon_at(pairs, fields["delta"], bits)
+        if isinstance(claim, PureDP) or fields.get("alpha") is sp.oo:
+            return _pure(pairs, bits)
+        if isinstance(claim, RenyiDP) and name == "epsilon":
+            return _zero_or_more(_renyi(pairs, fields["alpha"], bits))
+        if isinstance(claim, ZCDP):
+            from dpsym.enclosures.orders import smallest_rho
+
+            return smallest_rho(pairs, bits)
+    except Infinite:
+        return Enclosure(sp.oo, sp.oo)
+    raise UnsupportedError("enclose", [f"{name} of {type(claim).__name__}"], _NOTIONS)
+
+
+def _zero_or_more(value: arb) -> Enclosure:
+    return enclosure_of(value, sp.S.Zero)
+
+
+# --- divergences of the worst pair ----------------------------------------------------------------
+
+
+def _hockey_stick(pairs: tuple[Pair, ...], eps: sp.Expr, bits: int) -> arb:
+    values = [divergences.hockey_stick(pair, eps, bits) for pair in pairs]
+    with flint.ctx.workprec(bits + 36):
+        return divergences.greatest(values)
+
+
+def _renyi(pairs: tuple[Pair, ...], alpha: sp.Expr, bits: int) -> arb:
+    """The Rényi divergence, its own relative accuracy being what counts. Raises: Infinite."""
+    if sign(alpha) <= 0:
+        raise InputError("alpha", "an order > 0", alpha)
+    return divergences.greatest([_renyi_of(pair, alpha, bits) for pair in pairs])
+
+
+def _renyi_of(pair: Pair, alpha: sp.Expr, bits: int) -> arb:
+    if alpha == 1:
+        return divergences.moment(pair, alpha, bits)
+    extra = 0
+    while True:
+        inside = divergences.moment(pair, alpha, bits + extra)
+        with flint.ctx.workprec(bits + extra + 36):
+            value = inside.log() / (ball(alpha) - 1)
+        if value.rad() <= abs(value).lower() * arb(2) ** -bits or extra > 4 * bits:
+            return value
+        missing = bits - value.rel_accuracy_bits()
+        extra += max(int(missing) + 4, 8)
+
+
+def _largest_loss(pairs: tuple[Pair, ...], bits: int) -> arb:
+    return divergences.greatest([divergences.largest_loss(pair, bits) for pair in pairs])
+
+
+def _pure(pairs: tuple[Pair, ...], bits: int) -> Enclosure:
+    return _zero_or_more(_largest_loss(pairs, bits))
+
+
+def _epsilon_at(pairs: tuple[Pair, ...], delta: sp.Expr, bits: int) -> Enclosure:
+    """The smallest eps >= 0 with a hockey-stick divergence of at most delta."""
+    if sign(delta) <= 0:
+        return _pure(pairs, bits)
+
+    def test(eps: sp.Rational) -> arb:
+        return _margin(_hockey_stick(pairs, eps, bits + 8), delta)
+
+    if test(sp.S.Zero) <= 0:
+        return Enclosure(sp.S.Zero, sp.S.Zero)
+    singular = [divergences.singular_mass(pair, bits) for pair in pairs]
+    if any(value > ball(delta) for value in singular):
+        raise Infinite
+    return crossing(test, bits, sp.S.One, lowest=sp.S.Zero)
+
+
+def _margin(found: arb, claimed: sp.Expr) -> arb:
+    """The logarithm of what is over what is claimed, > 0 if the claim fails."""
+    with flint.ctx.workprec(max(flint.ctx.prec, 128)):
+        bound = ball(claimed)
+        if found > 0 and bound > 0:
+            return (found / bound).log()
+        return found - bound
+
+
+# --- a parameter of the mechanism -------------------------------------------------------------------
+
+
+def _parameter(
+    families: tuple[object, ...],
+    claim: Guarantee,
+    fields: dict[str, sp.Expr],
+    values: Values,
+    symbol: sp.Symbol,
+) -> _Question:
+    if symbol.is_integer:
+        raise UnsupportedError("enclose", ["solving for an integer"], "real parameters")
+
+    def measure(value: sp.Rational, bits: int) -> arb:
+        """How much the claim fails, below 0 if it holds."""
+        numbers = {**values, symbol: value}
+        pairs = worst_pairs(at(families, numbers), claim.one_way)  # type: ignore[arg-type]
+        own = {name: expr.xreplace({symbol: value}) for name, expr in fields.items()}
+        try:
+            return _excess(pairs, claim, own, bits)
+        except Infinite:
+            return arb(10) ** 9
+
+    def answer(bits: int) -> Enclosure:
+        test: Test = lambda value: measure(value, bits + 8)  # noqa: E731
+        lowest = sp.S.Zero if symbol.is_nonnegative else None
+        return crossing(test, bits, sp.S.One, lowest=lowest)
+
+    return _Question(answer)
+
+
+def _excess(
+    pairs: tuple[Pair, ...], claim: Guarantee, fields: dict[str, sp.Expr], bits: int
+) -> arb:
+    if isinstance(claim, ApproxDP) and sign(fields["delta"]) > 0:
+        return _margin(_hockey_stick(pairs, fields["epsilon"], bits), fields["delta"])
+    if isinstance(claim, (ApproxDP, PureDP)) or fields.get("alpha") is sp.oo:
+        return _margin(_largest_loss(pairs, bits), fields["epsilon"])
+    if isinstance(claim, RenyiDP):
+        return _margin(_renyi(pairs, fields["alpha"], bits), fields["epsilon"])
+    from dpsym.enclosures.orders import smallest_rho
+
+    found = smallest_rho(pairs, bits)
+    ends = [arb(fmpq(int(end.p), int(end.q))) for end in found]
+    return _margin(ends[0].union(ends[1]), fields["rho"])

@@ -1,0 +1,137 @@
+"""What an enclosure is: two exact numbers with the true one between them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import flint
+import sympy as sp
+from flint import arb, fmpq
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+__all__ = ["Enclosure", "enclosure_of"]
+
+_MAX_EXPONENT = 20_000  # ends are rounded outwards to this many binary places
+_MAX_DIGITS = 60
+
+
+@dataclass(frozen=True)
+class Enclosure:
+    """Two exact numbers, rational or infinite, with the true value between them.
+
+    It prints the decimal digits that are certain, and how far off the number printed may be.
+
+    Attributes:
+        lower, upper: SymPy rationals, or ``oo``; equal if the value is known exactly.
+
+    >>> Enclosure(sp.Rational(1, 3), sp.Rational(3334, 10000))
+    Enclosure([0.333 +/- 4.01e-4])
+    """
+
+    lower: sp.Expr
+    upper: sp.Expr
+
+    @property
+    def width(self) -> sp.Expr:
+        """The distance of the ends."""
+        return sp.S.Zero if self.lower == self.upper else self.upper - self.lower
+
+    @property
+    def relative_width(self) -> sp.Expr:
+        """The width over the smaller absolute value of an end; oo if 0 is inside."""
+        if self.lower == self.upper:
+            return sp.S.Zero
+        if self.lower <= 0 <= self.upper or self.upper is sp.oo:
+            return sp.oo
+        return self.width / min(abs(self.lower), abs(self.upper))
+
+    def __contains__(self, value: object) -> bool:
+        number = sp.Integer(value) if isinstance(value, int) else value
+        return bool(self.lower <= number) and bool(number <= self.upper)
+
+    def __iter__(self) -> Iterator[sp.Expr]:
+        yield self.lower
+        yield self.upper
+
+    def __str__(self) -> str:
+        if self.lower == self.upper:
+            text = str(self.lower)
+            return text if len(text) <= _MAX_DIGITS else self._ball().str(_MAX_DIGITS)
+        if self.upper is sp.oo:
+            return f"[{_short(self.lower)}, oo]"
+        return self._ball().str(_MAX_DIGITS)
+
+    def __repr__(self) -> str:
+        return f"Enclosure({self})"
+
+    def _ball(self) -> arb:
+        with flint.ctx.workprec(1024):
+            return _exact(self.lower).union(_exact(self.upper))
+
+    def _repr_latex_(self) -> str:
+        if self.lower == self.upper:
+            return f"${sp.latex(self.lower)}$"
+        if self.upper is sp.oo:
+            return rf"$[{_short(self.lower)}, \infty]$"
+        with flint.ctx.workprec(1024):
+            ball = self._ball()
+        middle, _, radius = ball.str(_MAX_DIGITS).strip("[]").partition(" +/- ")
+        shown = " \\pm ".join(_power_of_ten(part) for part in (middle, radius) if part)
+        return f"${shown}$"
+
+
+def _power_of_ten(text: str) -> str:
+    mantissa, _, exponent = text.partition("e")
+    return rf"{mantissa} \cdot 10^{{{int(exponent)}}}" if exponent else mantissa
+
+
+def _exact(value: sp.Expr) -> arb:
+    return arb(fmpq(int(value.p), int(value.q)))
+
+
+def _short(value: sp.Expr) -> str:
+    return "-oo" if value is -sp.oo else _exact(value).str(15, radius=False)
+
+
+def enclosure_of(value: arb, least: sp.Expr | None = None) -> Enclosure:
+    """The enclosure that a ball is; ``least`` is a number that the value is known not to be below.
+
+    >>> enclosure_of(arb(2))
+    Enclosure(2)
+    """
+    lower, upper = _end(value.lower(), -1), _end(value.upper(), 1)
+    if least is not None and lower < least:
+        lower = least
+    if least is not None and upper < least:
+        upper = least
+    return Enclosure(lower, upper)
+
+
+def _end(end: arb, side: int) -> sp.Expr:
+    if end.is_nan() or not end.is_finite():
+        infinite = -1 if end.is_nan() and side < 0 else 1 if end.is_nan() else end.sgn()
+        return sp.oo if infinite > 0 else -sp.oo
+    if end == 0:
+        return sp.S.Zero
+    mantissa, shift = end.man_exp()
+    if abs(int(shift)) > _MAX_EXPONENT:
+        return _clipped(int(mantissa), int(shift), side)
+    exact = fmpq(mantissa) * fmpq(2) ** int(shift)
+    return sp.Rational(int(exact.p), int(exact.q))
+
+
+def _clipped(mantissa: int, shift: int, side: int) -> sp.Expr:
+    """The nearest number on that side that is not too long to hold."""
+    positive = mantissa > 0
+    if shift < 0:  # next to 0
+        tiny = sp.Rational(1, 2**_MAX_EXPONENT)
+        if positive:
+            return tiny if side > 0 else sp.S.Zero
+        return sp.S.Zero if side > 0 else -tiny
+    huge = sp.Integer(2**_MAX_EXPONENT)
+    if positive:
+        return sp.oo if side > 0 else huge
+    return -huge if side > 0 else -sp.oo

@@ -1,0 +1,152 @@
+"""Where a certified quantity changes its sign."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from fractions import Fraction
+
+import sympy as sp
+from flint import arb
+
+from dpsym.enclosures.enclosure import Enclosure
+from dpsym.errors import UnsupportedError
+
+__all__ = ["Test", "crossing"]
+
+Test = Callable[[sp.Rational], arb]
+"""A ball that is > 0 where a claim fails and <= 0 where it holds."""
+
+_MAX_DOUBLINGS = 1100
+_MAX_STEPS = 400
+
+
+def crossing(test: Test, bits: int, start: sp.Rational, lowest: sp.Rational | None) -> Enclosure:
+    """Two numbers, at one of which the test is certainly > 0, at the other certainly <= 0.
+
+    They are found by doubling and halving from ``start`` on, which must be positive, then by
+    secant steps, each of which is kept inside by halving.
+
+    Raises: UnsupportedError if there is no change of sign between 2**-1100 and 2**1100.
+
+    >>> found = crossing(lambda x: arb(2) - arb(int(x.p)) / int(x.q), 40, sp.S.One, sp.S.Zero)
+    >>> 2 in found, found.width < 1e-11
+    (True, True)
+    """
+    low, high = _bracket(test, Fraction(int(start.p), int(start.q)))
+    low, high = _narrow(test, low, high, Fraction(1, 2**bits))
+    return Enclosure(_rational(low[0]), _rational(high[0]))
+
+
+Point = tuple[Fraction, arb]
+
+
+def _value(test: Test, at: Fraction) -> arb:
+    return test(_rational(at))
+
+
+def _rational(value: Fraction) -> sp.Rational:
+    return sp.Rational(value.numerator, value.denominator)
+
+
+def _holds(value: arb) -> bool | None:
+    return False if value > 0 else True if value <= 0 else None
+
+
+def _bracket(test: Test, start: Fraction) -> tuple[Point, Point]:
+    """Two points with different answers, the lower one first."""
+    first = (start, _value(test, start))
+    while _holds(first[1]) is None:
+        start = start * Fraction(1025, 1024)
+        first = (start, _value(test, start))
+    up = down = first
+    ratio = 2
+    while True:
+        last_up, last_down = up, down
+        up = (up[0] * ratio, _value(test, up[0] * ratio))
+        if _differ(first, up):
+            return last_up, up
+        down = (down[0] / ratio, _value(test, down[0] / ratio))
+        if _differ(first, down):
+            return down, last_down
+        if up[0] > Fraction(2) ** _MAX_DOUBLINGS:
+            raise UnsupportedError(
+                "enclose", ["a claim that fails everywhere, or nowhere,"], "claims that change"
+            )
+        ratio *= ratio if ratio < 2**64 else 1
+        if _holds(up[1]) is None or _holds(down[1]) is None:
+            ratio = 3
+
+
+def _differ(first: Point, other: Point) -> bool:
+    answers = _holds(first[1]), _holds(other[1])
+    return None not in answers and answers[0] != answers[1]
+
+
+def _narrow(test: Test, low: Point, high: Point, width: Fraction) -> tuple[Point, Point]:
+    steps, stuck = 0, 0
+    while high[0] - low[0] > width * high[0] and steps < _MAX_STEPS:
+        steps += 1
+        gap = high[0] - low[0]
+        guess = _secant(low, high) if stuck < 2 else low[0] + gap / 2
+        # close to the root, step just over it, so that both ends move
+        margin = width * high[0] / 4
+        guess = min(max(guess, low[0] + margin), high[0] - margin)
+        guess = _short(guess, width * high[0] / 16)
+        before = gap
+        low, high, moved = _moved(test, low, high, guess)
+        other = guess + margin if moved == "low" else guess - margin
+        if moved is not None and low[0] < other < high[0] and high[0] - low[0] > width * high[0]:
+            low, high, _ = _moved(test, low, high, other)
+        if moved is None:
+            return _around(test, low, high, guess, width)
+        stuck = stuck + 1 if high[0] - low[0] > before / 2 else 0
+    return low, high
+
+
+def _moved(
+    test: Test, low: Point, high: Point, at: Fraction
+) -> tuple[Point, Point, str | None]:
+    point = (at, _value(test, at))
+    answer = _holds(point[1])
+    if answer is None:
+        return low, high, None
+    if answer == _holds(low[1]):
+        return point, high, "low"
+    return low, point, "high"
+
+
+def _around(
+    test: Test, low: Point, high: Point, at: Fraction, width: Fraction
+) -> tuple[Point, Point]:
+    """At ``at`` the test does not tell: it is next to the root, so steps away from it do."""
+    step = width * at / 4
+    for _ in range(40):
+        if at - step > low[0]:
+            low, _, _ = _moved(test, low, (at, arb(0)), at - step)
+        if at + step < high[0]:
+            _, high, _ = _moved(test, (at, low[1]), high, at + step)
+        if high[0] - low[0] <= 4 * step:
+            break
+        step *= 2
+    return low, high
+
+
+def _secant(low: Point, high: Point) -> Fraction:
+    first, last = (_float(point[1]) for point in (low, high))
+    if first == last or not (math.isfinite(first) and math.isfinite(last)):
+        return (low[0] + high[0]) / 2
+    share = Fraction(first / (first - last))
+    share = min(max(share, Fraction(1, 2**60)), 1 - Fraction(1, 2**60))
+    return low[0] + share * (high[0] - low[0])
+
+
+def _float(value: arb) -> float:
+    return float(value.mid())
+
+
+def _short(value: Fraction, tolerance: Fraction) -> Fraction:
+    """A nearby number with a power of two below, so that numbers stay short."""
+    places = max(0, tolerance.denominator.bit_length() - tolerance.numerator.bit_length() + 1)
+    scale = 1 << places
+    return Fraction(round(value * scale), scale)
