@@ -358,37 +358,47 @@ def _tail(region: Region, end: int, way: int) -> arb:
 # -- all outcomes of compositions of finite mechanisms
 
 
-def outcomes(
-    stages: Iterable[tuple[Mass, ...]],
-) -> Iterator[tuple[Enclosure, Enclosure, Enclosure]]:
-    """The joint outcomes' probabilities under P and under Q, and how many there are of each kind,
-    those of the same factors being one kind."""
-    numbers: dict[Mass, int] = {}
+@dataclass(frozen=True, eq=False)
+class Bin:
+    """Enclosures of the masses of some outputs under P and under Q, and of how many such there are.
+    One object is one kind."""
+
+    p: Enclosure
+    q: Enclosure
+    count: Enclosure
+
+
+def outcomes(stages: Iterable[tuple[Bin, ...]]) -> Iterator[Bin]:
+    """The joint outcomes; those of the same factors are one kind."""
+    places: dict[Bin, int] = {}
     kinds: dict[tuple[tuple[int, int], ...], int] = {(): 1}
     for stage in stages:
-        places = [numbers.setdefault(mass, len(numbers)) for mass in stage]
         following: dict[tuple[tuple[int, int], ...], int] = {}
+        here = [places.setdefault(one, len(places)) for one in stage]
         for kind, count in kinds.items():
-            for place in places:
+            for place in here:
                 factors = dict(kind)
                 factors[place] = factors.get(place, 0) + 1
                 key = tuple(sorted(factors.items()))
                 following[key] = following.get(key, 0) + count
         kinds = following
         require(len(kinds) <= MAX_ATOMS, "witness", f"at most {MAX_ATOMS} atoms", len(kinds))
-    value = Evaluator({}, True)
-    known = [tuple(map(_certain, (mass.p, mass.q, mass.count))) for mass in numbers]
-    powers: dict[tuple[int, int], tuple[Enclosure, ...]] = {}
+    known, powers = list(places), dict[tuple[int, int], tuple[Enclosure, ...]]()
     for kind, count in kinds.items():
-        joint: list[Enclosure] = [(arb(1), arb(1)), (arb(1), arb(1)), value(tm.num(count))]
+        whole = Evaluator({}, True)(tm.num(count))
+        joint: list[Enclosure] = [(arb(1), arb(1)), (arb(1), arb(1)), whole]
         for place, exponent in kind:
             found = powers.get((place, exponent))
             if found is None:
-                found = powers[place, exponent] = tuple(
-                    value(tm.power(item, exponent)) for item in known[place]
-                )
+                one = known[place]
+                found = tuple(_raised(item, exponent) for item in (one.p, one.q, one.count))
+                powers[place, exponent] = found
             joint = [times(one, other) for one, other in zip(joint, found, strict=True)]
-        yield joint[0], joint[1], joint[2]
+        yield Bin(*joint)
+
+
+def _raised(item: Enclosure, exponent: int) -> Enclosure:
+    return Evaluator({"x": item}, True)(tm.power(tm.var("x"), exponent))
 
 
 def _certain(item: Term) -> Term:
@@ -398,26 +408,66 @@ def _certain(item: Term) -> Term:
 
 def enumerated(form: Form, stages: Iterable[tuple[Mass, ...]]) -> Enclosure:
     """The moment over all joint outcomes."""
-    total = _NOTHING
-    value = Evaluator({}, True)
-    for p, q, count in outcomes(stages):
+    total, value = _NOTHING, Evaluator({}, True)
+    bins: dict[Mass, Bin] = {}
+    for stage in stages:
+        for mass in stage:
+            ends = [value(_certain(item)) for item in (mass.p, mass.q, mass.count)]
+            bins.setdefault(mass, Bin(*ends))
+    for one in outcomes(tuple(bins[mass] for mass in stage) for stage in stages):
+        p, q, count = one.p, one.q, one.count
         require(bool(count[0] >= 0), "witness", "numbers of outcomes", count)
         if _null(p) and _null(q):
             continue
         if _null(q) or _null(p):
-            ray, mass = (form.at_p, p) if _null(q) else (form.at_q, q)
+            ray, size = (form.at_p, p) if _null(q) else (form.at_q, q)
             if ray is None:
-                if mass[0] > 0 and count[0] > 0:
+                if size[0] > 0 and count[0] > 0:
                     return POS, POS
-                require(_null(count), "witness", "probabilities that are zero or positive", mass)
+                require(_null(count), "witness", "probabilities that are zero or positive", size)
                 continue
-            found = times(mass, value(ray))
+            found = times(size, value(ray))
         else:
             certain = bool(p[0] > 0 and q[0] > 0)
             require(certain, "witness", "probabilities that are zero or positive", p, q)
             ratio = below(p[0] / q[1]), above(p[1] / q[0])
             found = _scaled(form.f, p, q, ratio)
         total = plus(total, times(count, found))
+    return total
+
+
+P_MASS, Q_MASS = Form(T, ONE, ZERO), Form(ONE, ZERO, ONE)
+
+
+def bins(pair: Pair, parts: tuple[Part, ...]) -> tuple[Bin, ...]:
+    """The masses of every atom and of each of the intervals, as far as both densities are certain
+    on it: P and Q are integrated over the same outputs."""
+    found: list[Bin] = []
+    for region, within in pieces(pair, parts):
+        if region.output is None:
+            value = Evaluator({}, True)
+            weight = ONE if region.weight is None else region.weight
+            ends = [value(_certain(item)) for item in (region.p, region.q, weight)]
+            require(bool(ends[2][0] >= 0), "witness", "numbers of atoms", region.weight)
+            found.append(Bin(*ends))
+        for interval in within:
+            p, q = (
+                Moments(form, (ZERO, ZERO)).over(region, (interval,)) for form in (P_MASS, Q_MASS)
+            )
+            found.append(Bin(p, q, (arb(1), arb(1))))
+    return tuple(found)
+
+
+def binned(form: Form, stages: Iterable[tuple[Bin, ...]]) -> arb:
+    """At most the integral of a hockey stick, from the joint masses of bins: it is convex, so by
+    Jensen's inequality the integral over a product of bins is at least its value at the masses."""
+    require(form.f.op == "max" and form.f.args[1] is ZERO, "witness", "a hockey stick", form.f)
+    linear = homogeneous(form.f.args[0], tm.var("p"), tm.var("q"), Evaluator({}, True))
+    total = arb(0)
+    for one in outcomes(stages):
+        lo = Evaluator({"p": one.p, "q": one.q}, True)(linear)[0]
+        if lo > 0 and one.count[0] > 0:
+            total = below(total + below(lo * one.count[0]))
     return total
 
 

@@ -37,7 +37,6 @@ from dpsym.kernel.definitions import (
     Form,
     Moment,
     Support,
-    T,
     conditions,
     constraints,
     member,
@@ -418,6 +417,8 @@ class _Check:
         linear = events.minorant(name, form, first)
         if linear is None:
             raise Refusal("witness", "a form with a known minorant", name)
+        if len(chosen) > 1 and name == "ApproxDP":
+            return events.binned(form, self.bins(chosen))
         each = [self.alone(form, linear, pair, part) for pair, part in chosen]
         if len(each) == 1:
             return each[0][0]
@@ -432,10 +433,22 @@ class _Check:
             product = times(product, (size if size > 0 else arb(0),) * 2)
         return -product[1] if below_one else product[0]
 
+    def bins(self, chosen: list[tuple[Pair, Chosen]]) -> list[tuple[events.Bin, ...]]:
+        """The bins of each stage, the same for the same pair and outputs."""
+        found: list[tuple[events.Bin, ...]] = []
+        for i, (pair, part) in enumerate(chosen):
+            require(pair.normalised, "witness", "densities that are normalised", pair.label)
+            same = [j for j in range(i) if chosen[j] == chosen[i]]
+            stage = found[same[0]] if same else events.bins(pair, part.parts)
+            mass = sum((times(one.count, one.p)[0] for one in stage), arb(0))
+            require(not mass > _MOST, "witness", "densities of mass 1", mass)
+            found.append(stage)
+        return found
+
     def alone(self, form: Form, linear: tuple[Term, Term], pair: Pair, part: Chosen) -> Enclosure:
         """A moment of one stage from below."""
         moments = events.Moments(form, linear)
-        checks = [events.Moments(mass, (ZERO, ZERO)) for mass in _MASSES]
+        checks = [events.Moments(mass, (ZERO, ZERO)) for mass in (events.P_MASS, events.Q_MASS)]
         factor: Enclosure = (arb(1), arb(1))
         if not pair.normalised:
             factor = events.factor(pair, part.parts)
@@ -457,7 +470,6 @@ class _Check:
         return plus(plus(self.value(linear[0]), self.value(linear[1])), times(total, factor))
 
 
-_MASSES = (Form(T, ONE, ZERO), Form(ONE, ZERO, ONE))  # p and q themselves
 _MOST = arb(fmpq(1000001, 1000000))
 
 

@@ -288,6 +288,21 @@ def test_compositions_of_tables() -> None:
     refuted(many, dp.ZCDP(Rational(14)))
 
 
+def test_compositions_of_densities() -> None:
+    """Gaussian shifts add up to one by a root; the intervals lose little of it."""
+    for stages, share in ((2, Rational(99, 100)), (3, Rational(95, 100))):
+        mechanism = dp.compose(*[gaussian(1, 1)] * stages)
+        exact = stick(sqrt(stages), sp.Integer(1))
+        found, text = refuted(mechanism, dp.ApproxDP(1, exact * share))
+        assert lower(found) < mpf(str(sp.N(exact, 30)))
+        assert "of the joint masses of these outputs" in text
+        assert find(mechanism, dp.ApproxDP(1, exact), (), 2.0) is None
+    mixed = dp.compose(
+        laplace(1, 1), dp.RandomizedResponse(1), dp.AdditiveNoise(noise.Geometric(1), 1)
+    )
+    refuted(mixed, dp.ApproxDP(1, Rational(3, 10)))
+
+
 def test_exact_values_of_tables_are_shown() -> None:
     table = dp.Table([[Rational(15, 16), Rational(1, 16)], [Rational(3, 16), Rational(13, 16)]])
     _, text = refuted(table, dp.ApproxDP(log(3), Rational(3, 5)))

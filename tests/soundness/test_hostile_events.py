@@ -183,8 +183,16 @@ REFUSED: dict[str, tuple[Statement, Event]] = {
         statement(Assumed((g("PureDP", 1),)), g("ApproxDP", 0, ONE_TENTH)),
         Event((Chosen(0, {}),)),
     ),
-    "hockey sticks of two stages of densities": (
-        statement((noise(gauss), noise(gauss)), g("ApproxDP", 1, ONE_TENTH)),
+    "masses of intervals, which are not convex in this form": (
+        statement((noise(gauss), noise(gauss)), g("ProbabilisticDP", 1, fmpq(1, 100))),
+        Event(GOOD.stages * 2),
+    ),
+    "masses of intervals of densities of mass 2": (
+        statement((noise(lambda y: 2 * gauss(y)),) * 2, g("ApproxDP", 1, ONE_TENTH)),
+        Event(event(WIDE).stages * 2),
+    ),
+    "masses of intervals up to a factor": (
+        statement((noise(gauss, normalised=False),) * 2, g("ApproxDP", 0, fmpq(1, 1000))),
         Event(GOOD.stages * 2),
     ),
     "losses of intervals too wide": (
@@ -201,6 +209,8 @@ def test_events_that_do_not_count(claim: Statement, witness: Event) -> None:
 
 
 EXACT = exp(num(1))  # the Gaussian's moment of order 2 for the shift 1
+BINS = Event(event(*((fmpq(i, 8), fmpq(i + 1, 8)) for i in range(-40, 40))).stages * 2)
+DISTANCE = 1 - tm.erfc(num(HALF))  # of two normal shifts by 1, as one by the root of 2
 TRUE: dict[str, tuple[Statement, Event]] = {
     "gaussian order 2": (statement(noise(gauss), g("RenyiDP", 2, 1)), event(WIDE)),
     "gaussian order 1/2": (
@@ -221,6 +231,7 @@ TRUE: dict[str, tuple[Statement, Event]] = {
         statement(noise(laplace), g("BoundedRange", 2)),
         event((fmpq(-3), fmpq(-2)), (fmpq(2), fmpq(3))),
     ),
+    "two gaussians": (statement((noise(gauss), noise(gauss)), g("ApproxDP", 0, DISTANCE)), BINS),
     "equal tables": (statement(ATOMS, g("ApproxDP", 0, 0)), Event((Chosen(0, {}),))),
     "equal tables, kl": (statement(ATOMS, g("KLDP", 0)), Event((Chosen(0, {}),))),
     "delta of 1": (statement(noise(uniform), g("ApproxDP", 0, 1)), event((fmpq(-1), fmpq(1)))),
@@ -240,6 +251,21 @@ def test_what_is_a_little_smaller_is_refuted(name: str) -> None:
     (told,) = claim.claims
     smaller = replace(told, args=(*told.args[:-1], told.args[-1] - fmpq(1, 10**9)))
     assert refuted(replace(claim, claims=(smaller,)), witness).exceeded is not None
+
+
+def test_masses_of_intervals() -> None:
+    claim, witness = TRUE["two gaussians"]
+    mp.dps = 30
+    for share, holds in ((fmpq(99, 100), False), (fmpq(1), True)):
+        told = g("ApproxDP", 0, share * DISTANCE)
+        if holds:
+            with pytest.raises(Refusal):
+                refuted(replace(claim, claims=(told,)), witness)
+        else:
+            found = refuted(replace(claim, claims=(told,)), witness).exceeded
+            assert found is not None
+            assert found.low is not None
+            assert mp.mpf(int(found.low.p)) / int(found.low.q) < mp.erf(HALF_FLOAT)
 
 
 def test_orders_of_a_family() -> None:

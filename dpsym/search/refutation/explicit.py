@@ -27,6 +27,7 @@ from dpsym.refutations import Refutation, refute
 from dpsym.search.leaf.budget import Budget
 from dpsym.search.leaf.numeric import Array, from_float, to_float
 from dpsym.search.refutation.aims import Aim, Floats, aims, total_of
+from dpsym.search.refutation.bins import binned_outlines, binned_parts
 from dpsym.search.refutation.exact import Values, holds, simplest
 from dpsym.search.refutation.outlines import NEGLIGIBLE, Outline, Outliner, measure
 from dpsym.search.refutation.outputs import near
@@ -195,6 +196,12 @@ class _Search:
 
     # -- in floating point
 
+    def binned(self, aim: Aim) -> bool:
+        """Whether a moment of several stages comes from masses of intervals."""
+        many = len(self.stages) > 1 and aim.claim.name == "ApproxDP"
+        regions = [r for stage in self.stages for pair in stage.pairs for r in pair.regions]
+        return many and any(region.output is not None for region in regions)
+
     def trial(
         self,
         aim: Aim,
@@ -211,6 +218,9 @@ class _Search:
         for stage, place, mine in zip(self.stages, pairs, own, strict=True):
             here = {**floats, **_floats(mine)}
             outliner = self.outliners[stage.pairs[place]]
+            if self.binned(aim):
+                outlines.append(outliner(here, _first, aim.claim.reverse, None, math.inf))
+                continue
             split, limit = aim.split(floats), aim.limit(floats)
             outlines.append(outliner(here, psi, aim.claim.reverse, split, limit))
         total = _Measured(aim, outlines, floats).total
@@ -260,6 +270,15 @@ class _Search:
             )
         ]
         floats = _floats(trial.values)
+        if self.binned(trial.aim):
+            most = _bins_for(len(stages))
+            yield Event(
+                tuple(
+                    Chosen(place, own, tuple(binned_parts(pair, outlines, most)))
+                    for pair, place, own, outlines in stages
+                )
+            )
+            return
         if isinstance(trial.aim.item, Moment):
             chosen = []
             for pair, place, own, outlines in stages:
@@ -296,6 +315,10 @@ class _Measured:
             return measure(self.outlines[0], self.psi)
         if all(not outline.edges.size for stage in self.outlines for outline in stage):
             joint = _joint(self.outlines)
+            return None if joint is None else total_of(self.psi(*joint[:2]), joint[2])
+        if self.aim.claim.name == "ApproxDP":
+            most = _bins_for(len(self.outlines))
+            joint = _joint([binned_outlines(stage, most) for stage in self.outlines])
             return None if joint is None else total_of(self.psi(*joint[:2]), joint[2])
         each = [measure(stage, self.psi) for stage in self.outlines]
         if self.aim.claim.name == "RenyiDP":
@@ -343,6 +366,10 @@ def _joint(stages: list[list[Outline]]) -> tuple[Array, Array, Array] | None:
         if joint[0].size > _MOST_ATOMS:
             return None
     return joint
+
+
+def _bins_for(stages: int) -> int:
+    return {2: 160, 3: 40, 4: 22, 5: 15}.get(stages, 8)
 
 
 def _summed(places: NDArray[np.intp], weights: Array) -> Array:

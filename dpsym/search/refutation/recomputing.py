@@ -133,7 +133,9 @@ def _moment(
         )
         bound = names.code(item.bound)
     rest = f" + {a} + {b}" if plane else ""
-    if finite:
+    if not finite and len(stages) > 1 and claim.name == "ApproxDP":
+        yield from _binned(refutation, names, stages)
+    elif finite:
         yield from _enumerated(names, stages)
     elif len(stages) == 1:
         yield from _integrated(refutation, names, stages[0], "value", rest)
@@ -183,6 +185,39 @@ def _counted(tables: list[str]) -> Iterator[str]:
     yield "    *prod(s[2]**k for s, k in zip(stage, r))"
     yield "    *f(*(prod(s[i]**k for s, k in zip(stage, r)) for i in (0, 1)))"
     yield "    for r in split(n, len(stage)))"
+
+
+def _binned(refutation: Refutation, names: Names, stages: list[Stage]) -> Iterator[str]:
+    """The joint masses of the chosen intervals: a hockey stick is convex."""
+    yield "mp.dps = 15"
+    yield _CUTS
+    yield "mass = lambda f, a, b: quad(f, cuts(a, b) if b - a > 1 else [a, b])"
+    shown: list[str] = []
+    for i, (pair, chosen) in enumerate(stages):
+        if i and stages[i - 1] == stages[i]:
+            shown.append(shown[-1])
+            continue
+        lines = [
+            f"(mpf({names.code(region.p)}), mpf({names.code(region.q)}), {_weight(names, region)})"
+            for region in pair.regions
+            if region.output is None
+        ]
+        yield f"stage{i} = [{', '.join(lines)}]"
+        for part in chosen.parts:
+            region = pair.regions[part.region]
+            p, q = (_function(names, item, region) for item in (region.p, region.q))
+            yield f"p, q = {p}, {q}"
+            ends = ", ".join(f"({plain(low)}, {plain(high)})" for low, high in part.within)
+            if region.kind == INTEGER:
+                each = "sum(p(k) for k in range(a, b + 1)), sum(q(k) for k in range(a, b + 1))"
+            else:
+                each = "mass(p, a, b), mass(q, a, b)"
+            yield f"stage{i} += [({each}, 1) for a, b in [{ends}]]"
+        shown.append(f"stage{i}")
+    yield "joint = [(mpf(1), mpf(1), 1)]"
+    yield f"for stage in [{', '.join(shown)}]:"
+    yield "    joint = [(p*u, q*v, w*k) for p, q, w in joint for u, v, k in stage]"
+    yield "value = sum(w*f(p, q) for p, q, w in joint)"
 
 
 def _integrated(

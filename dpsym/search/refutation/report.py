@@ -320,6 +320,8 @@ def _event(refutation: Refutation, witness: Event) -> Iterator[str]:
             yield from lines
     found = divergence(refutation)
     what = _bounded(found.claim)
+    if len(witness.stages) > 1 and found.claim.name == "ApproxDP" and not found.exact:
+        what += ", of the joint masses of these outputs,"
     name = f"{named(found.claim, refutation.values)}{_way(found.claim)}"
     order = f", order {refutation.orders[0]}," if refutation.orders else ""
     if found.value.low is None or found.bound.high is None:
