@@ -30,6 +30,7 @@ _DEPTH = 4000  # halvings of the range: a peak may be 1e-300 of it
 _ZERO = arb(0)
 
 
+<<<<<<< HEAD
 def integrate(
     f: Integrand,
     start: arb,
@@ -38,6 +39,9 @@ def integrate(
     scale: arb | None = None,
     evaluations: int | None = None,
 ) -> arb:
+=======
+def integrate(f: Integrand, start: arb, end: arb, bits: int = 60, scale: arb | None = None) -> arb:
+>>>>>>> main
     """The integral of a real function over a bounded range whose ends may be balls.
 
     If an end is a ball, f must be analytic (or what it says on the real line must hold) on it.

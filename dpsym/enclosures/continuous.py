@@ -183,9 +183,7 @@ def hockey_stick(pieces: Sequence[Piece], eps: sp.Expr, tolerance: arb, bits: in
     return Measured(total, tails)
 
 
-def _positive_part(
-    piece: Piece, p: Product, excess: Sum, tolerance: arb, bits: int
-) -> Measured:
+def _positive_part(piece: Piece, p: Product, excess: Sum, tolerance: arb, bits: int) -> Measured:
     """The integral of ``p * max(0, 1 - exp(-excess))``."""
 
     def tail(start: arb, side: int) -> arb:
@@ -318,4 +316,3 @@ def _supremum(f: Function, part: _Range, tolerance: arb) -> Iterator[arb]:
             yield value
             continue
         stack += [(low, middle), (middle, high)]
-

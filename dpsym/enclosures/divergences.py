@@ -12,7 +12,6 @@ from flint import arb
 
 from dpsym.enclosures import continuous, integers
 from dpsym.enclosures.continuous import Measured
-from dpsym.enclosures.forms import Product
 from dpsym.enclosures.integers import Run
 from dpsym.enclosures.numbers import Undecided, ball, sign
 from dpsym.enclosures.pieces import Piece, pieces

@@ -76,7 +76,9 @@ def enclose(
     try:
         return question.answer(bits)
     except Undecided as reason:
-        raise UnsupportedError("enclose", [f"what decides {reason}"], "what precision tells") from None
+        raise UnsupportedError(
+            "enclose", [f"what decides {reason}"], "what precision tells"
+        ) from None
 
 
 def _bits(width: sp.Rational) -> int:

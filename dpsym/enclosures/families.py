@@ -19,7 +19,9 @@ __all__ = ["at", "worst_pairs"]
 _MAX_SHIFTS = 64
 
 
-def at(families: Iterable[Neighbours], values: Mapping[sp.Symbol, sp.Expr]) -> tuple[Neighbours, ...]:
+def at(
+    families: Iterable[Neighbours], values: Mapping[sp.Symbol, sp.Expr]
+) -> tuple[Neighbours, ...]:
     """The families with numbers for symbols."""
     return tuple(_at(family, values) for family in families) if values else tuple(families)
 
@@ -55,9 +57,7 @@ def worst_pairs(families: tuple[Neighbours, ...], one_way: bool) -> tuple[Pair, 
     return tuple(found)
 
 
-def _instances(
-    family: Neighbours, one_way: bool
-) -> list[tuple[tuple[Part, ...], bool]]:
+def _instances(family: Neighbours, one_way: bool) -> list[tuple[tuple[Part, ...], bool]]:
     """The parts at the shifts that matter; and whether the reversed pair is as bad as the pair."""
     shift = family.shift
     if shift is None:

@@ -534,9 +534,7 @@ def aligned_product(item: Product) -> Product:
     """The same for the exponent of a product, the logarithms in it becoming powers."""
     if not any(_place(part) for part in item.exponent.rest):
         return item
-    return times(
-        Product(item.factor, ZERO, item.powers), exponential(aligned(item.exponent))
-    )
+    return times(Product(item.factor, ZERO, item.powers), exponential(aligned(item.exponent)))
 
 
 def _place(item: Product) -> tuple[object, ...] | None:
@@ -563,7 +561,9 @@ def _raised(item: Product, steps: int) -> Sum:
     for j in range(steps):
         log = logarithm(to_product(plus(argument, constant(j))))
         terms.append(scaled(log, sp.S.NegativeOne))
-    return scaled(plus(*terms), item.factor * sp.exp(item.exponent.poly[0] if item.exponent.poly else 0))
+    return scaled(
+        plus(*terms), item.factor * sp.exp(item.exponent.poly[0] if item.exponent.poly else 0)
+    )
 
 
 # --- x to -x ------------------------------------------------------------------------------------

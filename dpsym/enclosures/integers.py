@@ -11,7 +11,17 @@ from flint import arb
 
 from dpsym.enclosures.continuous import Measured, excess_share, loss_of, sided, sided_sum
 from dpsym.enclosures.evaluate import function, product
-from dpsym.enclosures.forms import Product, Sum, aligned_product, constant, minus, power, times, to_product, towards
+from dpsym.enclosures.forms import (
+    Product,
+    Sum,
+    aligned_product,
+    constant,
+    minus,
+    power,
+    times,
+    to_product,
+    towards,
+)
 from dpsym.enclosures.numbers import Undecided, ball, holds, sign
 from dpsym.enclosures.pieces import pieces
 from dpsym.enclosures.ranges import cut_off
@@ -189,9 +199,7 @@ def _positive_part(
 ) -> Measured:
     def tail(n: int, side: int) -> arb:
         start = arb(n)
-        return series(germ(sided(p, side), start), n) * excess_share(
-            sided_sum(excess, side), start
-        )
+        return series(germ(sided(p, side), start), n) * excess_share(sided_sum(excess, side), start)
 
     first, last, outside = _finite(run, tail, tolerance)
     at_p, at_q = product(p), product(q)

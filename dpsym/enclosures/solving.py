@@ -104,9 +104,7 @@ def _narrow(test: Test, low: Point, high: Point, width: Fraction) -> tuple[Point
     return low, high
 
 
-def _moved(
-    test: Test, low: Point, high: Point, at: Fraction
-) -> tuple[Point, Point, str | None]:
+def _moved(test: Test, low: Point, high: Point, at: Fraction) -> tuple[Point, Point, str | None]:
     point = (at, _value(test, at))
     answer = _holds(point[1])
     if answer is None:

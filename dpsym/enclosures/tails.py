@@ -13,7 +13,7 @@ from itertools import zip_longest
 import sympy as sp
 from flint import arb
 
-from dpsym.enclosures.forms import ZERO, Atom, Product, Sum, constant, exponential
+from dpsym.enclosures.forms import ZERO, Atom, Product, Sum, exponential
 from dpsym.enclosures.numbers import FUNCTIONS, Undecided, ball, sign, whole_power
 from dpsym.errors import UnsupportedError
 from dpsym.quadrature import exponential_tail, geometric_tail, power_tail
@@ -330,9 +330,7 @@ def _log_x(start: arb) -> Germ:
 
 
 def _compare(first: Germ, second: Germ) -> int:
-    return _decays(
-        first.order - second.order, _add(first.poly, tuple(-c for c in second.poly))
-    )
+    return _decays(first.order - second.order, _add(first.poly, tuple(-c for c in second.poly)))
 
 
 def _polynomial(poly: Poly, start: arb) -> Germ | None:

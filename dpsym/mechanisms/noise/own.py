@@ -60,8 +60,9 @@ class Density(Noise):
             yield "density", symbol
 
     def assumptions(self) -> tuple[str, ...]:
-        factor = "" if self.normalised else ", up to a constant factor"
-        return (f"the density is that of a distribution{factor}",)
+        if self.normalised:
+            return ()
+        return ("the density is that of a distribution, up to a constant factor",)
 
 
 class Masses(Noise):
@@ -104,8 +105,9 @@ class Masses(Noise):
             yield "masses", symbol
 
     def assumptions(self) -> tuple[str, ...]:
-        factor = "" if self.normalised else ", up to a constant factor"
-        return (f"the masses are those of a distribution{factor}",)
+        if self.normalised:
+            return ()
+        return ("the masses are those of a distribution, up to a constant factor",)
 
 
 def noise_of(value: Any, argument: str) -> Noise:
