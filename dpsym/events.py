@@ -44,7 +44,6 @@ MAX_CELLS = 4000  # parts into which one event's intervals may be cut
 _DEEPEST = 100  # bisections of one interval
 _BITS = 192  # for integrals
 _GOAL = 90  # bits of their relative accuracy
-_EVALUATIONS = 30_000
 _NOTHING: Enclosure = (arb(0), arb(0))
 
 
@@ -283,7 +282,7 @@ def integrated(cell: Cell) -> Enclosure:
         if not ends[0] < ends[1]:
             return arb(0), POS
         function = Analytic(cell.integrand, cell.name)
-        found = integrate(function, *ends, _GOAL, arb(0), _EVALUATIONS)
+        found = integrate(function, *ends, _GOAL, arb(0))
     lo, hi = below(found), above(found)
     return (lo if lo > 0 else arb(0)), (hi if hi >= 0 and hi.is_finite() else POS)
 

@@ -30,18 +30,7 @@ _DEPTH = 4000  # halvings of the range: a peak may be 1e-300 of it
 _ZERO = arb(0)
 
 
-<<<<<<< HEAD
-def integrate(
-    f: Integrand,
-    start: arb,
-    end: arb,
-    bits: int = 60,
-    scale: arb | None = None,
-    evaluations: int | None = None,
-) -> arb:
-=======
 def integrate(f: Integrand, start: arb, end: arb, bits: int = 60, scale: arb | None = None) -> arb:
->>>>>>> main
     """The integral of a real function over a bounded range whose ends may be balls.
 
     If an end is a ball, f must be analytic (or what it says on the real line must hold) on it.
@@ -51,7 +40,6 @@ def integrate(f: Integrand, start: arb, end: arb, bits: int = 60, scale: arb | N
         start, end: the ends of the range, ``start <= end``.
         bits: the relative accuracy to aim for; the precision is the caller's.
         scale: about how large the integral is; None finds it by a few samples.
-        evaluations: about how often f may be called; None leaves it to Arb.
 
     >>> with flint.ctx.workprec(80):
     ...     value = integrate(lambda z, _: (-z * z).exp(), arb(0), arb(30))
@@ -78,7 +66,6 @@ def integrate(f: Integrand, start: arb, end: arb, bits: int = 60, scale: arb | N
         acb(end),
         rel_tol=arb(2) ** -bits,
         abs_tol=tolerance * arb(2) ** -bits,
-        eval_limit=evaluations,
         depth_limit=_DEPTH,
         use_heap=False,
     ).real
