@@ -22,9 +22,7 @@ def resolved(item: Term, value: Evaluator) -> Term | None:
     """A term without kinks of the same value on the evaluator's box; ``None`` if it is not certain
     which branch a kink takes there.
 
-    >>> from dpsym.kernel.balls import rational
-    >>> x = tm.var("x")
-    >>> box = {"x": (rational(fmpq(-2))[0], rational(fmpq(0))[1])}
+    >>> box, x = {"x": (arb(-2), arb(0))}, tm.var("x")
     >>> resolved(tm.exp(-tm.absolute(x)), Evaluator(box, True))
     exp(mul(-1, mul(-1, x)))
     """
@@ -76,7 +74,7 @@ def spread(item: Term, value: Evaluator) -> Term:
         if node.op == "exp":
             return node.args[0]
         if node.op == "pow" and positive(node.args[0]):
-            return node.value * logarithm(node.args[0])
+            return tm.mul(node.value, logarithm(node.args[0]))
         if node.op == "mul":
             known = [arg for arg in node.args if positive(arg)]
             other = [arg for arg in node.args if not positive(arg)]
