@@ -193,6 +193,8 @@ def test_large_epsilon_and_small_delta() -> None:
         (Rational(5, 4), []),  # Dwork and Roth 2014, Theorem A.1, for every epsilon
         (1, [epsilon <= 1]),  # without the 5/4: fails for delta near 1 alone
         (2, []),
+        (2, [delta <= Rational(1, 10**5)]),  # then epsilon has to be above 10
+        (Rational(5, 4), [delta <= Rational(1, 10**5), epsilon <= 9]),  # above 8.41
     ],
 )
 def test_classical_gaussian_formulas(constant: object, where: list) -> None:
