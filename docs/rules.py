@@ -9,6 +9,7 @@ import inspect
 import sys
 from pathlib import Path
 
+from docs.marks import write
 from dpsym.explaining.textbook import in_letters
 from dpsym.kernel.kinds import TERM
 from dpsym.kernel.lemmas import LEMMAS
@@ -18,7 +19,7 @@ from dpsym.kernel.terms import ZERO
 from dpsym.printing import show_fact
 
 PAGE = Path(__file__).with_name("inequalities.md")
-BEGIN, END = "<!-- begin of what python -m docs.rules writes -->", "<!-- end -->"
+COMMAND = "python -m docs.rules"
 ORDERS = (3, 2)  # at which inequalities with an order are shown
 
 
@@ -53,22 +54,8 @@ def textbook() -> str:
 
 def section() -> str:
     """What stands between the marks."""
-    return f"{BEGIN}\n\n{rules()}\n\n#### Textbook inequalities\n\n{textbook()}\n\n{END}"
-
-
-def written(page: str) -> str:
-    """The page with the section as it should be."""
-    before, _, rest = page.partition(BEGIN)
-    return before + section() + rest.partition(END)[2]
-
-
-def main() -> int:
-    page = PAGE.read_text(encoding="utf-8")
-    if page.count(BEGIN) != 1 or page.count(END) != 1:
-        sys.exit(f"{PAGE} does not have the marks {BEGIN} and {END}, each once")
-    PAGE.write_text(written(page), encoding="utf-8")
-    return 0
+    return f"{rules()}\n\n#### Textbook inequalities\n\n{textbook()}"
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(write(PAGE, COMMAND, section()))

@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from dpsym.losses import PrivacyLoss, hockey_stick, renyi
     from dpsym.mechanisms import (
         AdditiveNoise,
+        ClampedGeometric,
         DensityPair,
         ExponentialMechanism,
         GaussianPair,
@@ -71,6 +72,7 @@ _HOMES = {
     "losses": ("PrivacyLoss", "hockey_stick", "renyi"),
     "mechanisms": (
         "AdditiveNoise",
+        "ClampedGeometric",
         "DensityPair",
         "ExponentialMechanism",
         "GaussianPair",

@@ -28,6 +28,7 @@ from dpsym.search.privacy.prover import Stuck, prove_statement
 from dpsym.search.samples import points
 from dpsym.undefined import refuse_undefined, shown_values
 from dpsym.verdicts import Proved, Refuted, Unknown, Vacuous, Verdict
+from dpsym.wellformed import look_at_masses
 
 if TYPE_CHECKING:
     from dpsym.combinators import Subject
@@ -38,7 +39,7 @@ DEFAULT_BUDGET = 60.0
 _MOST = 86_400.0
 _UNDEFINED_FIRST, _UNDEFINED_LAST = 0.15, 1.0  # seconds, for each sub-term and for all of them
 _SIGN_SECONDS, _ROW_SECONDS, _DOMAIN_SECONDS = 1.0, 5.0, 5.0
-_FIRST_PROOF, _REFUTATION, _DOMAIN = 0.35, 0.35, 0.3  # shares of the budget
+_FIRST_PROOF, _REFUTATION, _DOMAIN, _MASSES = 0.35, 0.35, 0.3, 0.15  # shares of the budget
 
 
 def check(
@@ -206,6 +207,7 @@ class _Check:
     def __init__(self, goal: Goal, hints: tuple[Hint, ...], started: float, limit: float) -> None:
         self.goal, self.hints, self.started, self.limit = goal, hints, started, limit
         self.text = goal_text(goal.statement)
+        self.assumptions = goal.assumptions
 
     def verdict(self) -> Verdict:
         try:
@@ -223,6 +225,8 @@ class _Check:
         open_rows = self.rows()
         if open_rows:
             return self.unknown("not shown to be a mechanism", open_rows)
+        masses = look_at_masses(self.goal, self.limit * _MASSES)
+        self.assumptions = (*self.goal.assumptions, *masses.open)
         stuck: Stuck | None = None
         for share, proving in ((_FIRST_PROOF, True), (_REFUTATION, False), (1.0, True)):
             left = self.limit - _since(self.started)
@@ -242,10 +246,11 @@ class _Check:
             except Stuck as failed:
                 stuck = failed
                 continue
+            theorem = masses.joined(theorem)
             return Proved(
-                self.text,
+                goal_text(theorem.statement),
                 Result(theorem),
-                assumptions=self.goal.assumptions,
+                assumptions=self.assumptions,
                 seconds=_since(self.started),
             )
         if stuck is None:
@@ -283,10 +288,7 @@ class _Check:
         if self.goal.scope.dropped:
             return self.unknown(_dropped(self.goal.scope))
         return Refuted(
-            self.text,
-            Witness(found),
-            assumptions=self.goal.assumptions,
-            seconds=_since(self.started),
+            self.text, Witness(found), assumptions=self.assumptions, seconds=_since(self.started)
         )
 
 

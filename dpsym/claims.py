@@ -29,6 +29,7 @@ class Goal:
     ``obligations`` must hold for the subject to be what it says (rows of a table sum to 1);
     ``assumptions`` are taken for granted; ``scope`` has the symbols and what was dropped of them.
     ``suggestions`` are guarantees that the stages probably have: for the search, not trusted.
+    ``parts`` are the stages as they were given.
     """
 
     statement: Statement
@@ -36,6 +37,7 @@ class Goal:
     obligations: tuple[Fact, ...]
     assumptions: tuple[str, ...]
     suggestions: tuple[tuple[statements.Guarantee, ...], ...] = ()
+    parts: tuple[Part, ...] = ()
 
 
 def read_claim(subject: Subject, claim: Subject, where: object, decide: DecideUnder) -> Goal:
@@ -74,7 +76,9 @@ def read_claim(subject: Subject, claim: Subject, where: object, decide: DecideUn
         )
         for part in parts
     )
-    return Goal(statement, scope, _obligations(parts, scope), _assumptions(parts), suggestions)
+    return Goal(
+        statement, scope, _obligations(parts, scope), _assumptions(parts), suggestions, parts
+    )
 
 
 def read_inequality(lhs: object, rhs: object, where: object) -> tuple[Term, Scope]:

@@ -73,10 +73,17 @@ class _Goal:
                 f"  {number}. {stage}".replace("\n", "\n   ")
                 for number, stage in enumerate(stages, 1)
             ]
-        lines.append("has " + " and ".join(map(self.guarantee, statement.claims)))
+        lines += self.claimed(statement.claims)
         if statement.variables or statement.facts:
             lines.append(f"for all {self.domain(statement.variables, statement.facts)}")
         return "\n".join(lines)
+
+    def claimed(self, claims: tuple[Guarantee, ...]) -> list[str]:
+        said = [self.guarantee(claim) for claim in claims if claim.name != "Distributions"]
+        lines = ["has " + " and ".join(said)] if said else []
+        if len(said) < len(claims):
+            lines.append(f"{'and ' if said else ''}has densities >= 0 of mass 1")
+        return lines
 
     def inequality(self, sequent: Sequent) -> str:
         names = tuple((name, REAL) for name in sorted(sequent.vars))

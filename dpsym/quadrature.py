@@ -32,9 +32,7 @@ _EVALUATIONS = 150  # times the precision in bits; a few hundred in all do for a
 _ZERO = arb(0)
 
 
-def integrate(
-    f: Integrand, start: arb, end: arb, bits: int = 60, scale: arb | None = None
-) -> arb:
+def integrate(f: Integrand, start: arb, end: arb, bits: int = 60, scale: arb | None = None) -> arb:
     """The integral of a real function over a bounded range whose ends may be balls.
 
     If an end is a ball, f must be analytic (or what it says on the real line must hold) on it.

@@ -55,23 +55,23 @@ def _gaussians(pair: Pair, discrete: bool = False) -> tuple[Product, Product] | 
     if pair.line:
         if len(pair.line) != 1:
             return None
-        only = pair.line[0]
-        whole = only.start is -sp.oo and only.end is sp.oo
+        piece = pair.line[0]
+        p, q = piece.p, piece.q
+        whole = piece.start is -sp.oo and piece.end is sp.oo
     else:
         if len(pair.lattice) != 1:
             return None
         run = pair.lattice[0]
+        p, q = run.p, run.q
         whole = run.first is None and run.last is None
-        only = run
-    if not whole or not all(_is_gaussian(item) for item in (only.p, only.q)):
+    if not whole or p is None or q is None or not (_is_gaussian(p) and _is_gaussian(q)):
         return None
-    return only.p, only.q  # type: ignore[return-value]
+    return p, q
 
 
-def _is_gaussian(item: Product | None) -> bool:
+def _is_gaussian(item: Product) -> bool:
     return (
-        item is not None
-        and not item.powers
+        not item.powers
         and not item.exponent.rest
         and item.exponent.degree == 2
         and sign(item.exponent.poly[2]) < 0

@@ -14,22 +14,24 @@ from dpsym.enclosures.forms import (
     ZERO,
     Product,
     Sum,
-    aligned,
-    aligned_product,
     constant,
     logarithm,
     minus,
     power,
-    product_towards,
-    reflect,
-    reflect_product,
     times,
     to_product,
-    towards,
 )
 from dpsym.enclosures.numbers import Undecided, ball, sign
 from dpsym.enclosures.pieces import Piece
 from dpsym.enclosures.ranges import cut_off
+from dpsym.enclosures.rewriting import (
+    aligned,
+    aligned_product,
+    product_towards,
+    reflect,
+    reflect_product,
+    towards,
+)
 from dpsym.enclosures.roots import Segment, bounds, signs
 from dpsym.enclosures.tails import Infinite, bound_of_log, germ, hull, integral, of_sum, trend
 from dpsym.quadrature import between, integrate
@@ -183,9 +185,7 @@ def hockey_stick(pieces: Sequence[Piece], eps: sp.Expr, tolerance: arb, bits: in
     return Measured(total, tails)
 
 
-def _positive_part(
-    piece: Piece, p: Product, excess: Sum, tolerance: arb, bits: int
-) -> Measured:
+def _positive_part(piece: Piece, p: Product, excess: Sum, tolerance: arb, bits: int) -> Measured:
     """The integral of ``p * max(0, 1 - exp(-excess))``."""
 
     def tail(start: arb, side: int) -> arb:
@@ -347,4 +347,3 @@ def _supremum(f: Function, part: _Range, tolerance: arb) -> Iterator[arb]:
             yield value
             continue
         stack += [(low, middle), (middle, high)]
-

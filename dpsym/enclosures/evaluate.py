@@ -180,8 +180,9 @@ def _lgamma(z: acb) -> acb:
 def _series(at: Any, argument: sp.Expr) -> arb:
     if not isinstance(at, arb):
         raise UnsupportedError("enclose", ["besseli of a continuous order"], FUNCTIONS)
-    if at.is_exact() and at.is_integer():
-        return _whole_series(int(at.unique_fmpz()), argument, flint.ctx.prec)
+    whole = at.unique_fmpz() if at.is_exact() and at.is_integer() else None
+    if whole is not None:
+        return _whole_series(int(whole), argument, flint.ctx.prec)
     return ball(argument).hypgeom_0f1(at)
 
 

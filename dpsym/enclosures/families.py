@@ -19,7 +19,9 @@ __all__ = ["at", "worst_pairs"]
 _MAX_SHIFTS = 64
 
 
-def at(families: Iterable[Neighbours], values: Mapping[sp.Symbol, sp.Expr]) -> tuple[Neighbours, ...]:
+def at(
+    families: Iterable[Neighbours], values: Mapping[sp.Symbol, sp.Expr]
+) -> tuple[Neighbours, ...]:
     """The families with numbers for symbols."""
     return tuple(_at(family, values) for family in families) if values else tuple(families)
 
@@ -55,9 +57,7 @@ def worst_pairs(families: tuple[Neighbours, ...], one_way: bool) -> tuple[Pair, 
     return tuple(found)
 
 
-def _instances(
-    family: Neighbours, one_way: bool
-) -> list[tuple[tuple[Part, ...], bool]]:
+def _instances(family: Neighbours, one_way: bool) -> list[tuple[tuple[Part, ...], bool]]:
     """The parts at the shifts that matter; and whether the reversed pair is as bad as the pair."""
     shift = family.shift
     if shift is None:
@@ -65,7 +65,8 @@ def _instances(
     if family.low is None or family.high is None:
         raise UnsupportedError("enclose", ["an unbounded shift"], "bounded ones")
     low, high = family.low, family.high
-    _number(low), _number(high)
+    for end in (low, high):
+        _refuse_symbols(end)
     translated = all(_translated(part, shift) for part in family.parts)
     even = translated and all(is_even(part.p, part.variable) for part in family.parts)
     if translated and all(_monotone(part) for part in family.parts):
@@ -84,7 +85,7 @@ def _instances(
     )
 
 
-def _number(value: sp.Expr) -> None:
+def _refuse_symbols(value: sp.Expr) -> None:
     if value.free_symbols:
         raise InputError("where", "a number for every parameter", value)
 

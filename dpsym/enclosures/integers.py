@@ -11,10 +11,11 @@ from flint import arb
 
 from dpsym.enclosures.continuous import Measured, excess_share, loss_of, sided, sided_sum
 from dpsym.enclosures.evaluate import function, product
-from dpsym.enclosures.forms import Product, Sum, aligned_product, constant, minus, power, times, to_product, towards
+from dpsym.enclosures.forms import Product, Sum, constant, minus, power, times, to_product
 from dpsym.enclosures.numbers import Undecided, ball, holds, sign
 from dpsym.enclosures.pieces import pieces
 from dpsym.enclosures.ranges import cut_off
+from dpsym.enclosures.rewriting import aligned_product, towards
 from dpsym.enclosures.tails import Infinite, bound_of_log, germ, series
 from dpsym.quadrature import add_up, between
 
@@ -73,10 +74,7 @@ def _at(mass: sp.Expr, x: sp.Symbol, at: int) -> sp.Expr:
 def _floor(value: sp.Expr) -> int:
     if value.is_Rational:
         return int(value.p // value.q)
-    found = ball(value).floor().unique_fmpz()
-    if found is None:
-        raise Undecided(f"the integers next to {value}")
-    return int(found)
+    return _whole(ball(value).floor())
 
 
 Tail = Callable[[int, int], arb]
@@ -101,10 +99,10 @@ def _cut(tail: Callable[[int], arb], tolerance: arb, least: int) -> tuple[int, a
     def from_power(end: arb) -> arb:
         if end < 1:
             raise Undecided("a tail from below 1 on")
-        return tail(int(end.unique_fmpz()))
+        return tail(_whole(end))
 
     end, found = cut_off(from_power, tolerance, arb(max(least, 1)))
-    good = int(end.unique_fmpz())
+    good = _whole(end)
     bad = max(least, good // 2)
     while good - bad > max(1, good // 16):
         middle = (good + bad) // 2
@@ -120,6 +118,13 @@ def _cut(tail: Callable[[int], arb], tolerance: arb, least: int) -> tuple[int, a
     return good, found
 
 
+def _whole(value: arb) -> int:
+    found = value.unique_fmpz()
+    if found is None:
+        raise Undecided("a whole number")
+    return int(found)
+
+
 def mass(items: Sequence[tuple[Run, Product]], tolerance: arb) -> Measured:
     """The sum of products, each over its run. Raises: Infinite."""
     total, tails = _ZERO, _ZERO
@@ -130,9 +135,13 @@ def mass(items: Sequence[tuple[Run, Product]], tolerance: arb) -> Measured:
 
         first, last, outside = _finite(run, tail, tolerance)
         tails += outside.rad()
-        closure = product(item)
-        total += outside + add_up(lambda k, f=closure: f(arb(k)), first, last)
+        total += outside + _finite_sum(item, first, last)
     return Measured(total, tails)
+
+
+def _finite_sum(item: Product, first: int, last: int) -> arb:
+    closure = product(item)
+    return add_up(lambda k: closure(arb(k)), first, last)
 
 
 def moment(items: Sequence[Run], alpha: sp.Expr, tolerance: arb) -> Measured:
@@ -189,9 +198,7 @@ def _positive_part(
 ) -> Measured:
     def tail(n: int, side: int) -> arb:
         start = arb(n)
-        return series(germ(sided(p, side), start), n) * excess_share(
-            sided_sum(excess, side), start
-        )
+        return series(germ(sided(p, side), start), n) * excess_share(sided_sum(excess, side), start)
 
     first, last, outside = _finite(run, tail, tolerance)
     at_p, at_q = product(p), product(q)

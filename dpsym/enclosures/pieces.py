@@ -9,13 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 import flint
 import sympy as sp
 from flint import arb, fmpq
 
-from dpsym.enclosures.forms import ZERO, Product, read, to_product
+from dpsym.enclosures.forms import ZERO, Product, to_product
 from dpsym.enclosures.numbers import FUNCTIONS, Undecided, ball, sign
+from dpsym.enclosures.reading import read
 from dpsym.errors import InputError, UnsupportedError
 
 __all__ = ["Piece", "pieces"]
@@ -69,7 +71,7 @@ def _cut(
         return
     node, difference = switch
     ends = [start, *_roots(difference, x, start, end), end]
-    for low, high in zip(ends, ends[1:], strict=False):
+    for low, high in pairwise(ends):
         at = sign(difference.subs(x, _inside(low, high)))
         if at == 0:
             raise Undecided(f"the sign of {difference}")

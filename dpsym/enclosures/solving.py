@@ -133,9 +133,7 @@ def _share(new: Point, old: Point, third: Point) -> Fraction:
     return Fraction(found) if 0 < found < 1 else half
 
 
-def _moved(
-    test: Test, low: Point, high: Point, at: Fraction
-) -> tuple[Point, Point, str | None]:
+def _moved(test: Test, low: Point, high: Point, at: Fraction) -> tuple[Point, Point, str | None]:
     point = (at, _value(test, at))
     answer = _holds(point[1])
     if answer is None:

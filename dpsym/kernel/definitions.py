@@ -10,7 +10,8 @@ constraint on the ordered pair (P, Q):
 * ``Range``: almost surely under P, log t lies in an interval of the given length, somewhere;
 
 or a family of members, one for each value of a fresh variable. Two-way guarantees hold for (P, Q)
-and (Q, P).
+and (Q, P). ``Distributions`` is no constraint: it says of an explicit mechanism that its densities
+are nonnegative and have mass 1, so that it is one.
 
 Sources: pure and approximate DP: Dwork and Roth (2014), Definition 2.4, the latter as a
 hockey-stick divergence by Barthe and Olmedo (2013); Renyi DP: Mironov (2017), Definition 4; zCDP:
@@ -161,6 +162,7 @@ DEFINITIONS: dict[str, Definition] = {
     "ProbabilisticDP": Definition(2, _probabilistic),
     "BoundedRange": Definition(1, Range),
     "MomentBound": Definition(3, _moment),
+    "Distributions": Definition(0),
 }
 
 

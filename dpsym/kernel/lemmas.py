@@ -2,7 +2,8 @@
 
 Each holds at every point where its conditions hold. Sources: Taylor's theorem with the Lagrange
 remainder (exp); log x <= x - 1 and its inverse; the first Pade bounds of log; for erfc the bounds
-of Gordon (1941), Ann. Math. Stat. 12, and erfc(u) <= exp(-u^2) for u >= 0 (Chernoff); Bernoulli's
+of Gordon (1941), Ann. Math. Stat. 12, by which exp(u^2) erfc(u) decreases, as its derivative is
+negative, and erfc(u) <= exp(-u^2) for u >= 0 (Chernoff); Bernoulli's
 inequality for real exponents.
 """
 
@@ -82,6 +83,10 @@ def _bernoulli_above(w: Term, a: Term) -> Instance:
     return given(at_least(1 + a * (w - 1) - real_power(w, a), a, 1 - a), w)
 
 
+def _erfc_ratio(u: Term, v: Term) -> Instance:
+    return at_least(exp(power(u, 2) - power(v, 2)) * erfc(u) - erfc(v), v - u)
+
+
 _BY_ARGUMENTS: dict[tuple[Kind, ...], dict[str, Callable[..., Instance]]] = {
     (): {
         # pi > 3.14159 and pi < 3.1416
@@ -121,6 +126,8 @@ _BY_ARGUMENTS: dict[tuple[Kind, ...], dict[str, Callable[..., Instance]]] = {
     (TERM, TERM): {
         # sqrt(a) sqrt(c) <= (a + c)/2 for a >= 0, c > 0
         "sqrt_mean": lambda a, c: given(at_least((a + c) * fmpq(1, 2) - sqrt(a) * sqrt(c), a), c),
+        # exp(u^2) erfc(u) >= exp(v^2) erfc(v) for u <= v
+        "erfc_ratio": _erfc_ratio,
         # w^a >= 1 + a(w - 1) for w > 0 and a >= 1
         "bernoulli": lambda w, a: given(at_least(real_power(w, a) - 1 - a * (w - 1), a - 1), w),
         # w^a <= 1 + a(w - 1) for w > 0 and 0 <= a <= 1

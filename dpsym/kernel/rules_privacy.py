@@ -40,8 +40,8 @@ Wanted = TypeVar("Wanted")
 def statement_obligations(statement: Statement) -> list[Sequent]:
     """Refuses a statement that is not well formed; returns what makes it defined."""
     kd.STATEMENT.check(statement)
-    names = _declared(statement.variables)
-    _within(names, *(fact.term for fact in statement.facts))
+    names = declared(statement.variables)
+    within(names, *(fact.term for fact in statement.facts))
     require(bool(statement.stages), "statement", "at least one stage")
     require(bool(statement.claims), "statement", "at least one claim")
     out = sq.defined(statement.facts)
@@ -55,7 +55,7 @@ def statement_obligations(statement: Statement) -> list[Sequent]:
     return list(dict.fromkeys(out))
 
 
-def _declared(variables: tuple[tuple[str, str], ...]) -> frozenset[str]:
+def declared(variables: tuple[tuple[str, str], ...]) -> frozenset[str]:
     names = frozenset(name for name, _ in variables)
     require(len(names) == len(variables), "statement", "variables declared once", variables)
     for name in names:
@@ -63,7 +63,7 @@ def _declared(variables: tuple[tuple[str, str], ...]) -> frozenset[str]:
     return names
 
 
-def _within(names: frozenset[str], *items: Term) -> None:
+def within(names: frozenset[str], *items: Term) -> None:
     for item in items:
         unknown = sorted(item.vars - names)
         require(not unknown, "statement", "declared variables only", unknown)
@@ -71,14 +71,14 @@ def _within(names: frozenset[str], *items: Term) -> None:
 
 def guarantee_obligations(statement: Statement, *guarantees: Guarantee) -> list[Sequent]:
     """What makes the arguments defined and the definitions' conditions hold."""
-    names, known = _declared(statement.variables), context(statement.facts)
+    names, known = declared(statement.variables), context(statement.facts)
     out: list[Sequent] = []
     for guarantee in guarantees:
         df.definition(guarantee)
         for i, arg in enumerate(guarantee.args):
             function = guarantee.name == "MomentBound" and i == 0  # a term in $t > 0 too
             if arg is not None:
-                _within(names | {st.RATIO} if function else names, arg)
+                within(names | {st.RATIO} if function else names, arg)
                 given = with_facts(statement.facts, *([Fact(T, ">")] if function else []))
                 out += obligations(given, arg)
         needed = (fact for fact in df.conditions(guarantee) if not known.evident(fact))
@@ -87,11 +87,11 @@ def guarantee_obligations(statement: Statement, *guarantees: Guarantee) -> list[
 
 
 def _pair_obligations(statement: Statement, names: frozenset[str], pair: Pair) -> list[Sequent]:
-    inner = _declared(pair.variables)
+    inner = declared(pair.variables)
     require(not inner & names, "statement", "fresh names for a pair's variables", sorted(inner))
     names |= inner
     given = statement.facts + pair.facts
-    _within(names, *(fact.term for fact in pair.facts))
+    within(names, *(fact.term for fact in pair.facts))
     out = sq.defined(given)
     for region in pair.regions:
         outputs = () if region.output is None else ((region.output, st.REAL),)
@@ -99,9 +99,9 @@ def _pair_obligations(statement: Statement, names: frozenset[str], pair: Pair) -
         fresh = region.output not in names
         require(fresh, "statement", "a fresh name for the output", region.output)
         require(not (outputs and weights), "statement", "no weight for a density", weights)
-        known, inside = names | _declared(outputs), given + region.facts
-        _within(names, *weights)
-        _within(known, region.p, region.q, *(fact.term for fact in region.facts))
+        known, inside = names | declared(outputs), given + region.facts
+        within(names, *weights)
+        within(known, region.p, region.q, *(fact.term for fact in region.facts))
         out += obligations(given, *weights) + sq.defined(inside)
         out += obligations(inside, region.p, region.q)
     return out
@@ -110,15 +110,15 @@ def _pair_obligations(statement: Statement, names: frozenset[str], pair: Pair) -
 # -- the parts of a goal
 
 
-def _only_claim(goal: Statement, rule: str) -> Guarantee:
+def only_claim(goal: Statement, rule: str) -> Guarantee:
     require(len(goal.claims) == 1, rule, "a statement with one claim", len(goal.claims))
     df.definition(goal.claims[0])
     return goal.claims[0]
 
 
-def _claimed(goal: Statement, rule: str, kind: type[Wanted], what: str) -> Wanted:
+def claimed(goal: Statement, rule: str, kind: type[Wanted], what: str) -> Wanted:
     """The constraint that the only claim is, in one direction."""
-    claim = _only_claim(goal, rule)
+    claim = only_claim(goal, rule)
     require(not claim.two_way, rule, "a claim in one direction", claim)
     found = constraints(claim)
     return expect(kind, found[0] if found else claim, rule, what)
@@ -130,14 +130,16 @@ def assumed(statement: Statement, rule: str) -> tuple[Assumed, ...]:
     return tuple(expect(Assumed, stage, rule, what) for stage in statement.stages)
 
 
-def _with_variable(goal: Statement, name: str, facts: Facts, claim: Guarantee) -> Statement:
-    """The goal with one more real variable, which occurs nowhere in it, and another claim."""
-    names = set(_declared(goal.variables))
+def with_variable(
+    goal: Statement, name: str, facts: Facts, claim: Guarantee, kind: str = st.REAL
+) -> Statement:
+    """The goal with one more variable, which occurs nowhere in it, and another claim."""
+    names = set(declared(goal.variables))
     for stage in goal.stages:
         for pair in stage.pairs if isinstance(stage, Mechanism) else ():
             names |= {*dict(pair.variables), *(r.output for r in pair.regions if r.output)}
     require(name not in names and "$" not in name, "statement", "a new variable", name)
-    variables = (*goal.variables, (name, st.REAL))
+    variables = (*goal.variables, (name, kind))
     return Statement(variables, with_facts(goal.facts, *facts), goal.stages, (claim,))
 
 
@@ -164,7 +166,7 @@ def forward(goal: Statement) -> list[Goal]:
 
     since then exchanging P and Q leaves S as it is. Fails when a stage is not symmetric.
     """
-    claim = _only_claim(goal, "forward")
+    claim = only_claim(goal, "forward")
     require(claim.two_way, "forward", "a two-way claim", claim)
     for stage in goal.stages:
         symmetric = not isinstance(stage, Mechanism) and all(g.two_way for g in stage.guarantees)
@@ -180,7 +182,7 @@ def directions(goal: Statement) -> list[Goal]:
 
     Fails when the claim is one-way.
     """
-    claim = _only_claim(goal, "directions")
+    claim = only_claim(goal, "directions")
     require(claim.two_way, "directions", "a two-way claim", claim)
     both = (replace(claim, two_way=False, reverse=reverse) for reverse in (False, True))
     return [replace(goal, claims=(one,)) for one in both]
@@ -207,11 +209,11 @@ def every(goal: Statement, name: str) -> list[Goal]:
 
     Fails when the claim is not a family or x is not new.
     """
-    claim = _only_claim(goal, "every")
+    claim = only_claim(goal, "every")
     found = df.member(claim, tm.var(name))
     if found is None:
         raise Refusal("every", "a claim that is a family", claim)
-    return [_with_variable(goal, name, *found)]
+    return [with_variable(goal, name, *found)]
 
 
 @privacy_rule(stage=INDEX, guarantee=INDEX, value=TERM)
@@ -226,7 +228,7 @@ def specialise(goal: Statement, stage: int, guarantee: int, value: Term) -> list
     require(stage < len(stages), "specialise", "the index of a stage", stage)
     given = stages[stage].guarantees
     require(guarantee < len(given), "specialise", "the index of a guarantee", guarantee)
-    _within(_declared(goal.variables), value)
+    within(declared(goal.variables), value)
     found = df.member(given[guarantee], value)
     if found is None:
         raise Refusal("specialise", "a guarantee that is a family", given[guarantee])
@@ -266,7 +268,7 @@ def use(goal: Statement, theorem: object, mapping: tuple[tuple[str, Term], ...])
     known: Statement = theorem.statement  # type: ignore[attr-defined]
     names, own, kinds = dict(mapping), dict(goal.variables), dict(known.variables)
     require(set(names) == set(kinds), "use", "a term for each variable", sorted(names))
-    _within(_declared(goal.variables), *names.values())
+    within(declared(goal.variables), *names.values())
     for name, value in names.items():
         whole = isinstance(value.value, fmpq) and value.value.q == 1
         whole = whole or (value.op == "var" and own[value.value] == st.INTEGER)
@@ -331,10 +333,10 @@ def support(goal: Statement, bounds: tuple[Term, ...]) -> list[Goal]:
 
     Fails when the ray on which the ratio is infinite may carry mass at some stage.
     """
-    found = _claimed(goal, "support", Support, "a claim about the support")
+    found = claimed(goal, "support", Support, "a claim about the support")
     stages = assumed(goal, "support")
     require(len(bounds) == len(stages), "support", "a bound for each stage", len(bounds))
-    _within(_declared(goal.variables), *bounds)
+    within(declared(goal.variables), *bounds)
     ratio = 1 / T if found.reverse else T
     out: list[Goal] = list(obligations(goal.facts, *bounds))
     for stage, bound in zip(stages, bounds, strict=True):
@@ -377,23 +379,23 @@ def tower(
     stages. With several stages, phi >= A p + B q (``low``) is shown, for Tonelli. Fails when phi or
     a multiplier is infinite on a ray that may carry mass.
     """
-    found = _claimed(goal, "tower", Moment, "a claim about one moment")
+    found = claimed(goal, "tower", Moment, "a claim about one moment")
     stages = [stage_data(stage) for stage in assumed(goal, "tower")]
     require(len(multipliers) == len(stages), "tower", "multipliers for each stage", multipliers)
     for row, data in zip(multipliers, stages, strict=True):
-        _check_multipliers(_declared(goal.variables), row, data)
+        _check_multipliers(declared(goal.variables), row, data)
     lives = [stage.live for stage in stages]
     out: list[Sequent] = []
     if len(stages) > 1:
-        _within(_declared(goal.variables), *low)
-        out += _bounded_below(goal.facts, found.form, low, frozenset().union(*lives))
+        within(declared(goal.variables), *low)
+        out += bounded_below(goal.facts, found.form, low, frozenset().union(*lives))
     phi = found.form
     for k in range(len(stages) - 1, -1, -1):
         inside: Facts = (Fact(S, ">"),) if k else ()
         earlier = _points(S if k else ONE, inside, frozenset().union(*lives[:k]))
         more, phi = _peeled(goal.facts, phi, stages[k], multipliers[k], earlier)
         out += more
-    out += _shown(goal.facts, found.bound - phi.at(ONE))
+    out += shown(goal.facts, found.bound - phi.at(ONE))
     return list(dict.fromkeys(out))
 
 
@@ -401,8 +403,8 @@ def _check_multipliers(names: frozenset[str], row: Multipliers, data: StageData)
     count = len(row.moments)
     require(count == len(data.moments), "tower", "a multiplier for each moment", count)
     for form in (row.p, row.q, *row.moments, *([row.larger] if row.larger else [])):
-        _within(names | {st.RATIO}, form.f)
-        _within(names, *(item for item in (form.at_p, form.at_q) if item is not None))
+        within(names | {st.RATIO}, form.f)
+        within(names, *(item for item in (form.at_p, form.at_q) if item is not None))
 
 
 Point = tuple[Term, Term]  # the densities p and q; q is 0 or 1, as all is homogeneous
@@ -433,18 +435,18 @@ def _times(item: Term, density: Term) -> Term:
     return ZERO if item is ZERO or density is ZERO else item * density
 
 
-def _shown(given: Facts, item: Term) -> list[Sequent]:
+def shown(given: Facts, item: Term) -> list[Sequent]:
     """``item >= 0``, and that it is defined."""
     return [*obligations(given, item), Sequent(given, Fact(item, ">="))]
 
 
-def _bounded_below(facts: Facts, phi: Form, low: Point, live: frozenset[str]) -> list[Sequent]:
+def bounded_below(facts: Facts, phi: Form, low: Point, live: frozenset[str]) -> list[Sequent]:
     out: list[Sequent] = []
     for (p, q), more in _points(T, (Fact(T, ">"),), live):
         value = _value(phi, (p, q))
         if value is not None:
             gap = value - _times(low[0], p) - _times(low[1], q)
-            out += _shown(with_facts(facts, *more), gap)
+            out += shown(with_facts(facts, *more), gap)
     return out
 
 
@@ -458,20 +460,20 @@ def _peeled(
         given = with_facts(facts, *more)
         a, b, *weights = (_finite(form, before) for form in forms)
         for weight in weights:
-            out += _shown(given, weight)
+            out += shown(given, weight)
         for (p, q), inside in _points(T, (Fact(T, ">"), *data.facts), data.live):
             pairs = zip(weights, data.moments, strict=True)
             known = [w * _finite(moment.form, (p, q)) for w, moment in pairs]
             bound = tm.add(_times(a, p), _times(b, q), *known)
             joint = _times(before[0], p), _times(before[1], q)
-            out += _shown(with_facts(given, *inside), bound - _finite(phi, joint))
+            out += shown(with_facts(given, *inside), bound - _finite(phi, joint))
     value = _combined(forms, (ONE, ONE, *(moment.bound for moment in data.moments)))
     if row.larger is None:
         return out, value
     for before, more in earlier:
         upper = _value(row.larger, before)
         if upper is not None:  # else infinite, which is larger
-            out += _shown(with_facts(facts, *more), upper - _finite(value, before))
+            out += shown(with_facts(facts, *more), upper - _finite(value, before))
     return out, row.larger
 
 
@@ -497,12 +499,12 @@ def limit(goal: Statement, name: str, start: Term, value: Term) -> list[Goal]:
     as x decreases to a: c is continuous where it is defined, and a guarantee is closed under limits
     of its last argument, and monotone in it. Fails for a term with ite, or when x is not new.
     """
-    claim = _only_claim(goal, "limit")
+    claim = only_claim(goal, "limit")
     require(claim.name != "BoundedRange", "limit", "a claim closed under limits", claim)
     require(all(item.op != "ite" for item in tm.subterms(value)), "limit", "no ite", value)
-    names = _declared(goal.variables)
-    _within(names, start)
-    _within(names | {name}, value)
+    names = declared(goal.variables)
+    within(names, start)
+    within(names | {name}, value)
     beyond = tm.var(name) - start
     closed = with_facts(goal.facts, Fact(beyond, ">="))
     last = expect(Term, claim.args[-1], "limit", "a claim with a bound")
@@ -511,7 +513,7 @@ def limit(goal: Statement, name: str, start: Term, value: Term) -> list[Goal]:
         *obligations(goal.facts, start),
         *obligations(closed, value),
         Sequent(goal.facts, Fact(last - tm.substitute(value, {name: start}), ">=")),
-        _with_variable(goal, name, (Fact(beyond, ">"),), weaker),
+        with_variable(goal, name, (Fact(beyond, ">"),), weaker),
     ]
 
 
@@ -527,7 +529,7 @@ def postprocess(goal: Statement, stage: int) -> list[Goal]:
     """
     require(stage < len(goal.stages), "postprocess", "the index of a stage", stage)
     found = expect(Processed, goal.stages[stage], "postprocess", "a post-processed stage")
-    _declared(goal.variables)  # none of them is one of the calculus's own
+    declared(goal.variables)  # none of them is one of the calculus's own
     out: list[Sequent] = []
     for guarantee in found.guarantees:
         items = constraints(replace(guarantee, two_way=False, reverse=False))
@@ -547,32 +549,13 @@ def _convex(facts: Facts, form: Form) -> list[Sequent]:
     if form.f.kinked:
         mixed = form.at(w * t + (1 - w) * u)
         between = with_facts(two, Fact(w, ">="), Fact(1 - w, ">="))
-        out = _shown(between, w * form.f + (1 - w) * form.at(u) - mixed)
+        out = shown(between, w * form.f + (1 - w) * form.at(u) - mixed)
     else:
-        out = _shown(one, tm.derivative(tm.derivative(form.f, st.RATIO), st.RATIO))
+        out = shown(one, tm.derivative(tm.derivative(form.f, st.RATIO), st.RATIO))
     if form.at_p is not None:
-        out += _shown(two, form.f + u * form.at_p - form.at(t + u))
+        out += shown(two, form.f + u * form.at_p - form.at(t + u))
     if form.at_q is not None:
-        out += _shown(two, form.f + u * form.at_q - (1 + u) * form.at(t / (1 + u)))
+        out += shown(two, form.f + u * form.at_q - (1 + u) * form.at(t / (1 + u)))
     if form.at_p is not None and form.at_q is not None:
-        out += _shown(one, t * form.at_p + form.at_q - form.f)
+        out += shown(one, t * form.at_p + form.at_q - form.f)
     return out
-
-
-@privacy_rule()
-def pointwise(goal: Statement) -> list[Goal]:
-    """F, facts of the pair and the region |- e^epsilon q - p >= 0   for each region of each pair
-    ---------------------------------------------------------------------------------------
-    F, one explicit mechanism => PureDP(epsilon) in one direction
-
-    Fails for other claims and stages.
-    """
-    found = _claimed(goal, "pointwise", Support, "a claim of pure DP")
-    only = goal.stages[0] if len(goal.stages) == 1 else goal.stages
-    out: list[Goal] = []
-    for pair in expect(Mechanism, only, "pointwise", "one explicit mechanism").pairs:
-        for region in pair.regions:
-            p, q = (region.q, region.p) if found.reverse else (region.p, region.q)
-            given = with_facts(goal.facts, *pair.facts, *region.facts)
-            out.append(Sequent(given, Fact(found.bound * q - p, ">=")))
-    return list(dict.fromkeys(out))

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dpsym.mechanisms import noise
 from dpsym.mechanisms.additive import AdditiveNoise
 from dpsym.mechanisms.base import MECHANISMS, Mechanism, Neighbours, Part
+from dpsym.mechanisms.clamped import ClampedGeometric
 from dpsym.mechanisms.densities import DensityPair, GaussianPair, PMFPair
 from dpsym.mechanisms.noise import Mixture
 from dpsym.mechanisms.relations import RELATIONS
@@ -16,6 +17,7 @@ __all__ = [
     "MECHANISMS",
     "RELATIONS",
     "AdditiveNoise",
+    "ClampedGeometric",
     "DensityPair",
     "ExponentialMechanism",
     "GaussianPair",

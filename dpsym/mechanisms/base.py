@@ -66,17 +66,21 @@ class Mechanism(Value):
     """An explicit mechanism: a family of neighbouring pairs of output distributions. Immutable.
 
     A mechanism is a subclass: it sets ``fields``, ``title`` and ``source`` and has the method
-    ``neighbours``. Defining it registers it.
+    ``neighbours``. Defining it registers it, unless it is ``abstract``.
     """
 
     title: ClassVar[str]
     source: ClassVar[str]
     relation: str | None = None
 
-    def __init_subclass__(cls) -> None:
-        for needed in ("fields", "title", "source", "neighbours"):
-            if needed not in vars(cls):
+    def __init_subclass__(cls, abstract: bool = False) -> None:
+        if abstract:
+            return
+        for needed in ("fields", "title", "source"):
+            if not hasattr(cls, needed):
                 raise TypeError(f"a mechanism needs {needed}: {cls.__name__}")
+        if cls.neighbours is Mechanism.neighbours:
+            raise TypeError(f"a mechanism needs neighbours: {cls.__name__}")
         MECHANISMS[cls.__name__] = cls
 
     def suggested(self) -> tuple[Guarantee, ...]:

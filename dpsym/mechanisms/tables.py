@@ -172,9 +172,19 @@ class UnaryEncoding(Mechanism):
         self._take(keep=keep)
         self._take(flip=1 - self.keep if flip is None else flip)
 
+    def suggested(self) -> tuple[Guarantee, ...]:
+        right, wrong = self._right(), self._wrong()
+        return () if wrong == 0 or right == 0 else (PureDP(sp.log(right / wrong)),)
+
+    def _right(self) -> sp.Expr:
+        return self.keep * (1 - self.flip)
+
+    def _wrong(self) -> sp.Expr:
+        return (1 - self.keep) * self.flip
+
     def neighbours(self) -> tuple[Neighbours, ...]:
         p, q = self.keep, self.flip
-        right, wrong = p * (1 - q), (1 - p) * q
+        right, wrong = self._right(), self._wrong()
         both, none = p * q, (1 - p) * (1 - q)
         parts = (Part(right, wrong), Part(wrong, right), Part(both, both), Part(none, none))
         return (Neighbours(parts, label="the two bits in which two values differ"),)

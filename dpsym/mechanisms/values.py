@@ -12,7 +12,7 @@ from dpsym.arguments import nonnegative, positive, probability, real
 from dpsym.errors import InputError, shown
 from dpsym.translate import exact
 
-__all__ = ["COUNT", "NONNEGATIVE", "POSITIVE", "PROBABILITY", "REAL", "Domain", "Value"]
+__all__ = ["COUNT", "INTEGER", "NONNEGATIVE", "POSITIVE", "PROBABILITY", "REAL", "Domain", "Value"]
 
 
 @dataclass(frozen=True)
@@ -35,6 +35,13 @@ def _count(argument: str, value: object) -> sp.Expr:
     return expr
 
 
+def _integer(argument: str, value: object) -> sp.Expr:
+    expr = exact(value, argument)
+    if not expr.is_integer:
+        raise InputError(argument, "an integer, or a symbol declared with integer=True", value)
+    return expr
+
+
 def _at_least(low: int) -> Callable[[sp.Expr], tuple[sp.Basic, ...]]:
     return lambda expr: (sp.Ge(expr, low, evaluate=False),)
 
@@ -47,6 +54,7 @@ PROBABILITY = Domain(
     lambda x: (sp.Ge(x, 0, evaluate=False), sp.Le(x, 1, evaluate=False)),
     {"nonnegative": True},
 )
+INTEGER = Domain(_integer, lambda _: (), {"integer": True})
 COUNT = Domain(_count, _at_least(1), {"integer": True, "positive": True})
 
 

@@ -19,7 +19,8 @@ each_file = pytest.mark.parametrize("path", FILES, ids=module_name)
 
 ABOVE = {"cli", "scripts", "testing", "__main__", "__init__"}  # what people use
 COMMON = {"errors", "version"}  # imports nothing of the package
-CHECKING = {"checking", "hints", "openings", "undefined"}
+TRANSLATION = {"translate"}  # between SymPy and the kernel's terms
+CHECKING = {"checking", "hints", "openings", "undefined", "wellformed"}
 EVIDENCE = {  # what people read of goals, proofs and witnesses; loads no SymPy but where it must
     "certificates",
     "explaining",
@@ -30,14 +31,25 @@ EVIDENCE = {  # what people read of goals, proofs and witnesses; loads no SymPy 
     "results",
     "witnesses",
 }
+LAYERS = {
+    "above",
+    "checking",
+    "common",
+    "evidence",
+    "kernel",
+    "language",
+    "search",
+    "translation",
+}
 MAY_IMPORT = {
     "common": {"common"},
     "kernel": {"kernel"},
-    "search": {"kernel", "search", "common", "evidence"},
-    "language": {"kernel", "language", "common"},
-    "evidence": {"kernel", "search", "evidence", "common"},
-    "checking": {"kernel", "search", "language", "evidence", "checking", "common"},
-    "above": {"kernel", "search", "language", "evidence", "checking", "above", "common"},
+    "translation": {"kernel", "common", "translation"},
+    "search": {"kernel", "search", "common", "evidence", "translation"},
+    "language": {"kernel", "language", "common", "translation"},
+    "evidence": {"kernel", "search", "evidence", "common", "translation"},
+    "checking": {"kernel", "search", "language", "evidence", "checking", "common", "translation"},
+    "above": LAYERS,
 }
 DATA = {"terms", "statements", "refusal", "definitions"}  # of the kernel, for the language
 DEPENDENCIES = {"click", "flint", "highspy", "mpmath", "numpy", "sympy"}
@@ -55,6 +67,8 @@ def layer(name: str) -> str:
         return "checking"
     if part in COMMON:
         return "common"
+    if part in TRANSLATION:
+        return "translation"
     if part in EVIDENCE:
         return "evidence"
     known = (PACKAGE / part).is_dir() or (PACKAGE / f"{part}.py").is_file()
@@ -67,7 +81,7 @@ def test_imports_go_one_way(path: Path) -> None:
     for name, line in imports(path):
         if name.split(".")[0] == "dpsym":
             assert layer(name) in MAY_IMPORT[own], f"{path}:{line}: {own} imports {name}"
-            if own == "language" and layer(name) == "kernel":
+            if own in ("language", "translation") and layer(name) == "kernel":
                 assert name.split(".")[2] in DATA, f"{path}:{line}: {name}"
 
 

@@ -1,5 +1,5 @@
 """README and docs are run: their Python, a page a session, and their console examples; CI has the
-commands of the README, and the list of rules is the kernel's."""
+commands of the README, and the lists of rules, noise and mechanisms are those of the code."""
 
 from __future__ import annotations
 
@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from docs import rules
+from docs import catalogue, rules
 from docs.examples import blocks, outputs, refilled
+from docs.marks import written
 from dpsym.cli import cli, main
 from dpsym.kernel.proofs import RULES
 from dpsym.translate import SUPPORTED
@@ -77,7 +78,7 @@ def test_outputs_are_written_anew() -> None:
 
 def test_the_rules_of_the_page_are_those_of_the_kernel() -> None:
     page = rules.PAGE.read_text(encoding="utf-8")
-    assert rules.written(page) == page, "python -m docs.rules writes them anew"
+    assert written(page, rules.COMMAND, rules.section()) == page, f"{rules.COMMAND} writes it anew"
 
 
 def test_every_rule_says_what_it_infers_and_when_it_fails() -> None:
@@ -100,6 +101,15 @@ def test_the_page_names_every_supported_function() -> None:
     for name in SUPPORTED.split(", "):
         if name.isidentifier() and name != "symbols":
             assert f"`{name}" in page, name
+
+
+# --- docs/mechanisms.md --------------------------------------------------------------------------
+
+
+def test_the_catalogue_of_the_page_is_that_of_the_registries() -> None:
+    page = catalogue.PAGE.read_text(encoding="utf-8")
+    command = catalogue.COMMAND
+    assert written(page, command, catalogue.section()) == page, f"{command} writes it anew"
 
 
 # --- README -------------------------------------------------------------------------------------

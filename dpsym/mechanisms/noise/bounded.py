@@ -51,7 +51,7 @@ class Triangular(Noise):
     fields = ("half_width",)
     domains = {"half_width": POSITIVE}
     title = "Triangular noise"
-    source = "Johnson, Kotz, Balakrishnan, Continuous Univariate Distributions 2, chapter 26"
+    source = "Johnson, Kotz, Balakrishnan, Continuous Univariate Distributions 2, 1995, chapter 26"
     half_width: sp.Expr
 
     def __init__(self, half_width: object) -> None:

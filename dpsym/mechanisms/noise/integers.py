@@ -5,7 +5,7 @@ from __future__ import annotations
 import sympy as sp
 
 from dpsym.guarantees import ZCDP, Guarantee, PureDP
-from dpsym.mechanisms.noise.base import Noise
+from dpsym.mechanisms.noise.base import Noise, ScaledNoise
 from dpsym.mechanisms.values import COUNT, POSITIVE, PROBABILITY
 
 __all__ = [
@@ -19,12 +19,12 @@ __all__ = [
 ]
 
 
-class Geometric(Noise):
+class Geometric(ScaledNoise):
     """Two-sided geometric noise, the discrete Laplace distribution: (1 - r)/(1 + r) r^|k|, where
     r = e^(-1/scale).
 
     Ghosh, Roughgarden, Sundararajan, "Universally Utility-Maximizing Privacy Mechanisms", STOC
-    2009, section 2.
+    2009.
 
     Args:
         scale: positive, in the unit of the output.
@@ -33,15 +33,9 @@ class Geometric(Noise):
     1/3
     """
 
-    fields = ("scale",)
-    domains = {"scale": POSITIVE}
     title = "Geometric (discrete Laplace) noise"
-    source = "Ghosh, Roughgarden, Sundararajan, STOC 2009, section 2"
+    source = "Ghosh, Roughgarden, Sundararajan, STOC 2009"
     integer = True
-    scale: sp.Expr
-
-    def __init__(self, scale: object) -> None:
-        self._take(scale=scale)
 
     def at(self, x: sp.Expr) -> sp.Expr:
         ratio = sp.exp(-1 / self.scale)
@@ -67,7 +61,7 @@ class TruncatedGeometric(Noise):
     fields = ("scale", "bound")
     domains = {"scale": POSITIVE, "bound": COUNT}
     title = "Truncated geometric noise"
-    source = "Ghosh, Roughgarden, Sundararajan, STOC 2009, section 2, under a condition"
+    source = "Ghosh, Roughgarden, Sundararajan, STOC 2009, under a condition"
     integer = True
     scale: sp.Expr
     bound: sp.Expr
@@ -81,11 +75,11 @@ class TruncatedGeometric(Noise):
         return sp.Piecewise((mass, sp.Abs(x) <= self.bound), (0, True))
 
 
-class RoundedLaplace(Noise):
+class RoundedLaplace(ScaledNoise):
     """A Laplace variable rounded to the nearest integer.
 
-    Inusah, Kozubowski, "A Discrete Analogue of the Laplace Distribution", Journal of Statistical
-    Planning and Inference 136(3), 2006, compares it with the geometric: only their tails agree.
+    Zero has the mass 1 - e^(-1/(2 scale)), any other k has e^(-|k|/scale) sinh(1/(2 scale)). This
+    is not the geometric distribution: only the ratios in its tails are the same.
 
     Args:
         scale: positive; that of the Laplace variable.
@@ -94,15 +88,9 @@ class RoundedLaplace(Noise):
     1 - exp(-1/2)
     """
 
-    fields = ("scale",)
-    domains = {"scale": POSITIVE}
     title = "Laplace noise rounded to integers"
     source = "Dwork, McSherry, Nissim, Smith, TCC 2006, rounded"
     integer = True
-    scale: sp.Expr
-
-    def __init__(self, scale: object) -> None:
-        self._take(scale=scale)
 
     def at(self, x: sp.Expr) -> sp.Expr:
         half = sp.exp(-1 / (2 * self.scale))
@@ -149,7 +137,7 @@ class Skellam(Noise):
     """The difference of two independent Poisson variables of mean variance/2.
 
     Agarwal, Kairouz, Liu, "The Skellam Mechanism for Differentially Private Federated Learning",
-    NeurIPS 2021, definition 3.1. The masses are Bessel functions, for which there are rigorous
+    NeurIPS 2021. The masses are Bessel functions, for which there are rigorous
     numbers and no proofs.
 
     Args:
@@ -202,7 +190,7 @@ class Binomial(Noise):
     """The number of successes in so many independent trials.
 
     Agarwal, Suresh, Yu, Kumar, McMahan, "cpSGD: Communication-efficient and Differentially-private
-    Distributed SGD", NeurIPS 2018, section 4.
+    Distributed SGD", NeurIPS 2018.
 
     Args:
         trials: an integer >= 1.

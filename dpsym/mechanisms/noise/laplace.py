@@ -7,7 +7,7 @@ import sympy as sp
 from dpsym.errors import InputError
 from dpsym.guarantees import Guarantee, PureDP
 from dpsym.mechanisms.base import Neighbours, Part
-from dpsym.mechanisms.noise.base import Noise
+from dpsym.mechanisms.noise.base import Noise, ScaledNoise
 from dpsym.mechanisms.values import POSITIVE, PROBABILITY
 
 __all__ = ["Exponential", "Laplace", "Staircase", "TruncatedLaplace"]
@@ -16,7 +16,7 @@ _WIDE = sp.Dummy("t", dummy_index=-8, real=True)
 _INDEX = sp.Dummy("j", dummy_index=-9, integer=True)
 
 
-class Laplace(Noise):
+class Laplace(ScaledNoise):
     """Laplace noise, with density e^(-|x|/scale)/(2 scale).
 
     Dwork, McSherry, Nissim, Smith, "Calibrating Noise to Sensitivity", TCC 2006.
@@ -30,14 +30,8 @@ class Laplace(Noise):
     Laplace(scale=2)
     """
 
-    fields = ("scale",)
-    domains = {"scale": POSITIVE}
     title = "Laplace noise"
     source = "Dwork, McSherry, Nissim, Smith, TCC 2006"
-    scale: sp.Expr
-
-    def __init__(self, scale: object) -> None:
-        self._take(scale=scale)
 
     def at(self, x: sp.Expr) -> sp.Expr:
         return sp.exp(-sp.Abs(x) / self.scale) / (2 * self.scale)
@@ -50,7 +44,7 @@ class TruncatedLaplace(Noise):
     """Laplace noise under the condition that it lies in [-bound, bound].
 
     Geng, Ding, Guo, Kumar, "Tight Analysis of Privacy and Utility Tradeoff in Approximate
-    Differential Privacy", AISTATS 2020, definition 2.
+    Differential Privacy", AISTATS 2020.
 
     Args:
         scale: positive; that of the Laplace noise.
@@ -64,7 +58,7 @@ class TruncatedLaplace(Noise):
     fields = ("scale", "bound")
     domains = {"scale": POSITIVE, "bound": POSITIVE}
     title = "Truncated Laplace noise"
-    source = "Geng, Ding, Guo, Kumar, AISTATS 2020, definition 2"
+    source = "Geng, Ding, Guo, Kumar, AISTATS 2020"
     scale: sp.Expr
     bound: sp.Expr
 
@@ -77,7 +71,7 @@ class TruncatedLaplace(Noise):
         return sp.Piecewise((density, sp.Abs(x) <= self.bound), (0, True))
 
 
-class Exponential(Noise):
+class Exponential(ScaledNoise):
     """One-sided noise, with density e^(-x/scale)/scale for x >= 0.
 
     Ding, Kifer, Sayed, Steinke, Wang, Xiao, Zhang, "The Permute-and-Flip Mechanism Is Identical to
@@ -90,14 +84,8 @@ class Exponential(Noise):
     Piecewise((exp(-_x/2)/2, _x >= 0), (0, True))
     """
 
-    fields = ("scale",)
-    domains = {"scale": POSITIVE}
     title = "Exponential (one-sided) noise"
     source = "Ding, Kifer, Sayed, Steinke, Wang, Xiao, Zhang, 2021"
-    scale: sp.Expr
-
-    def __init__(self, scale: object) -> None:
-        self._take(scale=scale)
 
     def at(self, x: sp.Expr) -> sp.Expr:
         return sp.Piecewise((sp.exp(-x / self.scale) / self.scale, x >= 0), (0, True))
@@ -108,7 +96,7 @@ class Staircase(Noise):
 
     The density is a e^(-epsilon j), where j = floor(|x|/width + 1 - gamma). The top step reaches
     from -gamma width to gamma width. Geng, Viswanath, "The Optimal Noise-Adding Mechanism in
-    Differential Privacy", IEEE Transactions on Information Theory 62(2), 2016, section III.
+    Differential Privacy", IEEE Transactions on Information Theory 62(2), 2016.
 
     Args:
         epsilon: positive, in nats.
@@ -122,7 +110,7 @@ class Staircase(Noise):
     fields = ("epsilon", "gamma", "width")
     domains = {"epsilon": POSITIVE, "gamma": PROBABILITY, "width": POSITIVE}
     title = "Staircase noise"
-    source = "Geng, Viswanath, IEEE Trans. Inf. Theory 62(2), 2016, section III"
+    source = "Geng, Viswanath, IEEE Trans. Inf. Theory 62(2), 2016"
     epsilon: sp.Expr
     gamma: sp.Expr
     width: sp.Expr | None

@@ -6,7 +6,7 @@ import sympy as sp
 
 from dpsym.errors import InputError
 from dpsym.guarantees import ZCDP, Guarantee, PureDP
-from dpsym.mechanisms.noise.base import Noise
+from dpsym.mechanisms.noise.base import Noise, ScaledNoise
 from dpsym.mechanisms.values import POSITIVE
 
 __all__ = ["Cauchy", "Gaussian", "GeneralizedCauchy", "StudentT", "one_scale"]
@@ -80,7 +80,8 @@ class Gaussian(Noise):
 class StudentT(Noise):
     """Student's t noise with so many degrees of freedom, times the scale.
 
-    Bun, Steinke, "Average-Case Averages", NeurIPS 2019, section 3.1.
+    Bun, Steinke, "Average-Case Averages: Private Algorithms for Smooth Sensitivity and Mean
+    Estimation", NeurIPS 2019.
 
     Args:
         degrees: of freedom, positive.
@@ -93,7 +94,7 @@ class StudentT(Noise):
     fields = ("degrees", "scale")
     domains = {"degrees": POSITIVE, "scale": POSITIVE}
     title = "Student's t noise"
-    source = "Bun, Steinke, NeurIPS 2019, section 3.1"
+    source = "Bun, Steinke, NeurIPS 2019"
     degrees: sp.Expr
     scale: sp.Expr
 
@@ -107,10 +108,10 @@ class StudentT(Noise):
         return factor * (1 + x**2 / (n * s**2)) ** (-half)
 
 
-class Cauchy(Noise):
+class Cauchy(ScaledNoise):
     """Cauchy noise, with density 1/(pi scale (1 + (x/scale)^2)).
 
-    Nissim, Raskhodnikova, Smith, "Smooth Sensitivity and Sampling", STOC 2007, section 2.
+    Nissim, Raskhodnikova, Smith, "Smooth Sensitivity and Sampling", STOC 2007.
 
     Args:
         scale: positive, in the unit of the output.
@@ -119,14 +120,8 @@ class Cauchy(Noise):
     1/(2*pi*(_x**2/4 + 1))
     """
 
-    fields = ("scale",)
-    domains = {"scale": POSITIVE}
     title = "Cauchy noise"
-    source = "Nissim, Raskhodnikova, Smith, STOC 2007, section 2"
-    scale: sp.Expr
-
-    def __init__(self, scale: object) -> None:
-        self._take(scale=scale)
+    source = "Nissim, Raskhodnikova, Smith, STOC 2007"
 
     def at(self, x: sp.Expr) -> sp.Expr:
         return 1 / (sp.pi * self.scale * (1 + x**2 / self.scale**2))
@@ -142,7 +137,7 @@ class GeneralizedCauchy(Noise):
 
     The constant factor is left out, since it holds a sine of the exponent: only claims of pure DP
     can be settled. Nissim, Raskhodnikova, Smith, "Smooth Sensitivity and Sampling in Private Data
-    Analysis", STOC 2007, section 2.
+    Analysis", STOC 2007.
 
     Args:
         exponent: above 1.
@@ -157,7 +152,7 @@ class GeneralizedCauchy(Noise):
     fields = ("exponent", "scale")
     domains = {"exponent": POSITIVE, "scale": POSITIVE}
     title = "Generalized Cauchy noise"
-    source = "Nissim, Raskhodnikova, Smith, STOC 2007, section 2"
+    source = "Nissim, Raskhodnikova, Smith, STOC 2007"
     normalised = False
     exponent: sp.Expr
     scale: sp.Expr
@@ -171,4 +166,8 @@ class GeneralizedCauchy(Noise):
         return (*super().hypotheses(), sp.Gt(self.exponent, 1, evaluate=False))
 
     def at(self, x: sp.Expr) -> sp.Expr:
-        return 1 / (1 + sp.Abs(x / self.scale) ** self.exponent)
+        size = sp.Abs(x / self.scale)
+        if self.exponent.is_Integer:
+            return 1 / (1 + size**self.exponent)
+        inner = sp.Piecewise((0, sp.Eq(x, 0)), (size**self.exponent, True))  # 0^c is no e^(c log 0)
+        return 1 / (1 + inner)

@@ -28,7 +28,7 @@ Steps = Mapping[Sequent, Collection[tuple[Sequent, ...]]]
 
 _EACH, _NAME, _NODE, _HARD, _DIGIT = 800, 200, 100, 300, 20
 _NARROWER, _MOST_NARROW = 2, 50  # percent for a hypothesis: under it, a proof is closer
-_FUNCTIONS = frozenset({"exp", "log", "sqrt", "erfc", *tm.KINKED})
+_FUNCTIONS = frozenset({"exp", "log", "sqrt", "erfc", "atan", "lgamma", *tm.KINKED})
 _MOST, _PASSES = 3000, 30
 _TRY, _LOOK = 0.04, 0.03  # seconds for one goal's proof or counterexample
 

@@ -34,7 +34,7 @@ from dpsym.kernel.refusal import Refusal, TooLarge
 from dpsym.kernel.sequents import Sequent, context
 from dpsym.kernel.terms import Term
 from dpsym.search.leaf.simplex import Column, refine, solve
-from dpsym.search.leaf.steps import atoms, coefficient, evident, exponentials
+from dpsym.search.leaf.steps import HARD, atoms, coefficient, evident, exponentials
 
 _MOST_TERMS = 60
 _MOST_COLUMNS = 350
@@ -191,9 +191,7 @@ class Program:
         monos = sorted_monos(column.form)
         if all(self.facts[i][3] is None for i in column.indices):
             return monos
-        hard = [
-            mono for mono in monos if mono[0] or any(a.op in ("log", "erfc") for a, _ in mono[1])
-        ]
+        hard = [mono for mono in monos if mono[0] or any(a.op in HARD for a, _ in mono[1])]
         return hard or monos
 
     def squares(self, degree: int, count: int) -> None:
@@ -495,6 +493,10 @@ def _add_lemmas(program: Program) -> None:
         if item.op == "pi":
             program.add_lemma("pi_below")
             program.add_lemma("pi_above")
+        elif item.op == "atan":
+            for arg in (item.args[0], -item.args[0]):
+                program.add_lemma("atan_above", arg, sure=False)
+                program.add_lemma("atan_below", arg, sure=False)
         elif item.op == "erfc":
             for arg in (item.args[0], -item.args[0]):
                 program.add_lemma("erfc_chernoff", arg, sure=False)

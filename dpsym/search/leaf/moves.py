@@ -39,6 +39,7 @@ from dpsym.search.leaf.factoring import factors, quotient
 from dpsym.search.leaf.hinges import evident_sign
 from dpsym.search.leaf.numeric import domain, least_point, plausible
 from dpsym.search.leaf.steps import (
+    HARD,
     atoms,
     coefficient,
     evident,
@@ -321,7 +322,7 @@ def before_clearing(sequent: Sequent, form: Poly, limited: bool) -> list[Move]:
     """Derivatives of a sum with denominators, before clearing them makes its parts products."""
     if not fractional(form):
         return []
-    hard = any(item.op in ("log", "erfc") for mono in form for item, _ in mono[1])
+    hard = any(item.op in HARD for mono in form for item, _ in mono[1])
     rules = _DERIVING if hard and not limited else _DERIVING[:2]
     found = (move for move in _calculus(sequent, form) if move.rule in rules)
     found = (move for move in found if move.factor is None)
@@ -477,7 +478,7 @@ def _scales(sequent: Sequent, form: Poly, name: str) -> list[Term]:
     for part in inner[:4]:
         out.append(to_term({mono_power((part, frozenset()), -1): fmpq(1)}))
     for item in atoms(form):
-        if item.op in ("log", "erfc") and name in item.vars:
+        if item.op in HARD and name in item.vars:
             factor = coefficient(form, item)
             if factor and not is_constant(factor):
                 for sign in (1, -1):
@@ -505,7 +506,7 @@ def complexity(sequent: Sequent) -> int:
     for mono in form:
         total += 1 + 2 * len(mono[0])
         total += 4 * sum(sum(k for _, k in part[1]) > 2 for part, _ in mono[0])
-        total += sum(5 if item.op in ("log", "erfc", "sqrt", "add") else 1 for item, _ in mono[1])
+        total += sum(5 if item.op in (*HARD, "sqrt", "add") else 1 for item, _ in mono[1])
     return total
 
 
@@ -521,7 +522,7 @@ def compared(sequent: Sequent, form: Poly) -> Parameters | None:
         if len(mono[1]) != 1:
             return None
         ((item, k),) = mono[1]
-        if k != 1 or item.op not in ("sqrt", "erfc", "log"):
+        if k != 1 or item.op not in ("sqrt", *HARD):
             return None
         sides.append(item)
     if sides[0].op != sides[1].op:
@@ -535,8 +536,9 @@ def compared(sequent: Sequent, form: Poly) -> Parameters | None:
 def lemmas(sequent: Sequent, form: Poly) -> Iterator[Move]:
     """Bounds of an atom, with its coefficient as the multiplier."""
     yield from _differences_of_logs(sequent, form)
+    yield from _ratios_of_erfc(sequent, form)
     for item in atoms(form):
-        if item.op not in ("log", "erfc") or not item.vars:
+        if item.op not in HARD or not item.vars:
             continue
         factor, inside = to_term(coefficient(form, item)), item.args[0]
         if item.op == "log":
@@ -545,6 +547,12 @@ def lemmas(sequent: Sequent, form: Poly) -> Iterator[Move]:
                 (factor, "log_below", inside),
                 (factor, "log_pade_below", inside),
                 (-factor, "log_pade_above", inside),
+            ]
+        elif item.op == "atan":
+            choices = [
+                choice
+                for times, at in ((factor, inside), (-factor, -inside))  # atan(-u) = -atan(u)
+                for choice in ((-times, "atan_above", at), (times, "atan_below", at))
             ]
         else:
             choices = [
@@ -578,6 +586,19 @@ def _differences_of_logs(sequent: Sequent, form: Poly) -> Iterator[Move]:
         if up == scaled(down, -1) and first.vars | second.vars:
             ratio = first.args[0] / second.args[0]
             yield from _subtraction(sequent, to_term(up), "log_below", ratio)
+
+
+def _ratios_of_erfc(sequent: Sequent, form: Poly) -> Iterator[Move]:
+    """Comparison of two tails of the normal law, each at its argument or reflected."""
+    tails = [
+        (sign * item.args[0], to_term(scaled(coefficient(form, item), sign)))
+        for item in atoms(form)
+        if item.op == "erfc" and item.vars
+        for sign in (1, -1)
+    ]
+    for (u, _), (v, factor) in permutations(tails, 2):
+        if plausible(Sequent(sequent.hypotheses, Fact(v - u, ">="))):
+            yield from _subtraction(sequent, -factor, "erfc_ratio", u, v)
 
 
 def _subtraction(sequent: Sequent, multiplier: Term, name: str, *args: Any) -> Iterator[Move]:

@@ -17,14 +17,17 @@ from dpsym.kernel.statements import INTEGER, Assumed, Guarantee, Mechanism, Proc
 from dpsym.kernel.terms import Term
 from dpsym.kernel.theorems import Theorem, prove
 from dpsym.search.bounds import bounds
+from dpsym.search.leaf.budget import Budget, OutOfBudget
 from dpsym.search.leaf.hinted import Hint
 from dpsym.search.privacy import library
+from dpsym.search.privacy.explicit import Inference, inferences
 from dpsym.search.privacy.families import epsilon, sums
 from dpsym.search.privacy.leaves import plausible, prove_leaf
 from dpsym.search.privacy.towers import plans
 from dpsym.search.samples import number, points
 
 LEAF_SECONDS = 10.0
+_MOST_FACTS = 40  # case distinctions add facts
 _TOLERANCE = 1e-9
 
 
@@ -123,17 +126,27 @@ class _Prover:
 
     def mechanisms(self, goal: Statement, start: int) -> Proof:
         """Explicit mechanisms replaced by guarantees that they are shown to have."""
-        single = len(goal.stages) == 1 and all(claim.name == "PureDP" for claim in goal.claims)
+        stuck: Stuck | None = None
+        if len(goal.stages) == 1 and isinstance(goal.stages[0], Mechanism) and start == 0:
+            try:
+                return self.statement(goal)
+            except Stuck as failed:
+                self.left()
+                stuck = failed
         for index in range(start, len(goal.stages)):
-            if single or not isinstance(goal.stages[index], Mechanism):
+            if not isinstance(goal.stages[index], Mechanism):
                 continue
             for guarantee in self.candidates(goal, index):
+                if guarantee in goal.claims:
+                    continue
                 parameters = {"first": index, "last": index, "guarantees": (guarantee,)}
                 try:
                     return self.replaced(goal, parameters, index)
                 except Stuck:
                     self.left()
-            raise Stuck(f"no guarantee is known of stage {index + 1}, an explicit mechanism")
+            raise stuck or Stuck(
+                f"no guarantee is known of stage {index + 1}, an explicit mechanism"
+            )
         return self.statement(goal)
 
     def replaced(self, goal: Statement, parameters: dict[str, Any], index: int) -> Proof:
@@ -152,13 +165,15 @@ class _Prover:
         if index < len(self.suggestions):
             yield from self.suggestions[index]
         for claim in goal.claims:
-            if claim.args[-1] is not None and claim.name != "MomentBound":
+            if claim.name not in ("Distributions", "MomentBound"):
                 yield Guarantee("PureDP", (epsilon(claim),))
 
     def statement(self, goal: Statement) -> Proof:
         self.left()
         if len(goal.claims) > 1:
             return self.apply(goal, "claims")
+        if goal.claims[0].name == "Distributions":
+            return self.explicit(goal)
         for index, stage in enumerate(goal.stages):
             if isinstance(stage, Processed):
                 return self.apply(goal, "postprocess", stage=index)
@@ -180,13 +195,38 @@ class _Prover:
         if claim.two_way:
             return self.both_ways(goal)
         if any(isinstance(stage, Mechanism) for stage in goal.stages):
-            return self.apply(goal, "pointwise")
+            return self.explicit(goal)
         constraint = next(iter(constraints(claim)), None)
         if isinstance(constraint, Support):
             return self.support(goal, constraint)
         if isinstance(constraint, Moment):
             return self.tower(goal)
         raise Stuck(f"no rule proves a claim of {claim.name}")
+
+    def explicit(self, goal: Statement) -> Proof:
+        """One explicit mechanism."""
+        (claim,) = goal.claims
+        if isinstance(next(iter(constraints(claim)), None), Support):
+            return self.apply(goal, "pointwise")
+        stuck = Stuck("no rule for a claim about this mechanism")
+        if len(goal.stages) == 1 and len(goal.facts) < _MOST_FACTS:
+            for rule, parameters in self.planned(goal):
+                try:
+                    return self.apply(goal, rule, **parameters)
+                except Stuck as failed:
+                    self.left()
+                    stuck = failed
+                    if rule == "either" and all(one.goal.rel == ">=" for one in failed.remaining):
+                        break  # its boundary on the other side would not help
+        raise stuck
+
+    def planned(self, goal: Statement) -> list[Inference]:
+        """Rules to try for one explicit mechanism, planned within the time that is left."""
+        try:
+            with Budget(self.left()).enforced():
+                return list(inferences(goal))
+        except (OutOfBudget, Refusal):
+            return []
 
     def both_ways(self, goal: Statement) -> Proof:
         try:

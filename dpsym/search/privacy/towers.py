@@ -42,7 +42,7 @@ def plans(goal: Statement) -> Iterator[dict[str, Any]]:
     if any(_infinite(moment.form, stages)):
         return
     samples = points(goal.variables, goal.facts)
-    low = _low(moment.form, goal.facts)
+    below = low(moment.form, goal.facts)
     seen: list[object] = []
     for rows, bound in _rows(moment.form, stages, goal.facts):
         if rows in seen:
@@ -51,7 +51,7 @@ def plans(goal: Statement) -> Iterator[dict[str, Any]]:
         if not _meets(bound, moment.bound, samples):
             continue
         multipliers = tuple(Multipliers(*row, larger) for row, larger in rows)
-        yield {"multipliers": multipliers, "low": low}
+        yield {"multipliers": multipliers, "low": below}
 
 
 def _infinite(form: Form, stages: list[StageData]) -> Iterator[bool]:
@@ -60,7 +60,7 @@ def _infinite(form: Form, stages: list[StageData]) -> Iterator[bool]:
         yield form.on(ray) is None
 
 
-def _low(form: Form, facts: Facts) -> tuple[Term, Term]:
+def low(form: Form, facts: Facts) -> tuple[Term, Term]:
     """A linear function below phi: its tangent at 1 if it is smooth, else zero."""
     if form.f.kinked:
         return ZERO, ZERO

@@ -1,0 +1,519 @@
+"""The rules for explicit mechanisms: one pair at a time, then integrals and sums of its densities.
+
+The texts are as in ``rules_privacy``. An upper bound of an integral comes from an antiderivative,
+of a sum from telescoping, and of either from densities that are known to have mass 1.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from dpsym.kernel import definitions as df
+from dpsym.kernel import statements as st
+from dpsym.kernel import terms as tm
+from dpsym.kernel.definitions import P_RAY, Q_RAY, Form, Moment, Support, constraints
+from dpsym.kernel.kinds import NAME, TERM, ListKind, MaybeKind, RowKind, choice, whole
+from dpsym.kernel.refusal import expect, require
+from dpsym.kernel.rules import Goal, privacy_rule
+from dpsym.kernel.rules_calculus import Bounded
+from dpsym.kernel.rules_privacy import (
+    bounded_below,
+    claimed,
+    declared,
+    only_claim,
+    shown,
+    with_variable,
+    within,
+)
+from dpsym.kernel.sequents import (
+    Facts,
+    Sequent,
+    defined,
+    normal,
+    obligations,
+    unless_evident,
+    with_facts,
+)
+from dpsym.kernel.statements import Fact, Guarantee, Mechanism, Pair, Region, Statement
+from dpsym.kernel.terms import ONE, ZERO, Term, substitute, var
+
+
+def _mechanism(goal: Statement, rule: str) -> Mechanism:
+    only = goal.stages[0] if len(goal.stages) == 1 else goal.stages
+    return expect(Mechanism, only, rule, "one explicit mechanism")
+
+
+def _only_pair(goal: Statement, rule: str) -> Pair:
+    """The one pair of the goal, which has no variables of its own."""
+    found = _mechanism(goal, rule).pairs
+    fits = len(found) == 1 and not found[0].variables and not found[0].facts
+    require(fits, rule, "one pair without variables of its own", len(found))
+    return found[0]
+
+
+@privacy_rule()
+def pairs(goal: Statement) -> list[Goal]:
+    """F, facts of the pair, that pair alone => claim     for each pair
+    -----------------------------------------------
+    F, one explicit mechanism => claim
+
+    The pair's variables become the statement's. Fails for other stages.
+    """
+    out: list[Goal] = []
+    for pair in _mechanism(goal, "pairs").pairs:
+        alone = Mechanism((replace(pair, variables=(), facts=()),))
+        given = with_facts(goal.facts, *pair.facts)
+        out.append(
+            replace(goal, variables=goal.variables + pair.variables, facts=given, stages=(alone,))
+        )
+        declared(goal.variables + pair.variables)
+    return out
+
+
+@privacy_rule(item=TERM)
+def either(goal: Statement, item: Term) -> list[Goal]:
+    """D(e | F)   F, e >= 0, S => claims   F, -e > 0, S => claims
+    ----------------------------------------------------------
+    F, S => claims
+
+    Fails for unknown variables.
+    """
+    within(declared(goal.variables), item)
+    sides = (Fact(item, ">="), Fact(-item, ">"))
+    cases = [replace(goal, facts=with_facts(goal.facts, side)) for side in sides]
+    return [*obligations(goal.facts, item), *cases]
+
+
+@privacy_rule(name=NAME, value=TERM)
+def floor(goal: Statement, name: str, value: Term) -> list[Goal]:
+    """D(e | F)   F, e - n >= 0, n + 1 - e > 0, S => claim
+    --------------------------------------------------- n a new integer variable
+    F, S => claim
+
+    as there is such an n for every e. Fails when n is not new.
+    """
+    within(declared(goal.variables), value)
+    n, claim = var(name), only_claim(goal, "floor")
+    facts = Fact(value - n, ">="), Fact(n + 1 - value, ">")
+    return [*obligations(goal.facts, value), with_variable(goal, name, facts, claim, st.INTEGER)]
+
+
+@privacy_rule(name=NAME, value=TERM)
+def equal(goal: Statement, name: str, value: Term) -> list[Goal]:
+    """D(e | F)   F |- x - e >= 0   F |- e - x >= 0   F[e], S[e] => claims[e]
+    ---------------------------------------------------------------------- e free of x
+    F, S => claims
+
+    Fails when x is not a variable of the goal, or an integer and e is not.
+    """
+    kinds = dict(goal.variables)
+    fits = name in kinds and (kinds[name] == st.REAL or is_integer(value, kinds))
+    require(fits, "equal", "a variable, and an integer for an integer", name)
+    within(declared(goal.variables) - {name}, value)
+    sides = [
+        Sequent(goal.facts, Fact(side, ">=")) for side in (var(name) - value, value - var(name))
+    ]
+    left = tuple(pair for pair in goal.variables if pair[0] != name)
+    return [*obligations(goal.facts, value), *sides, _replaced(goal, {name: value}, left)]
+
+
+@privacy_rule(name=NAME, new=NAME)
+def mirror(goal: Statement, name: str, new: str) -> list[Goal]:
+    """F[-u], S[-u] => claims[-u]
+    -------------------------- -u for the variable x, u new
+    F, S => claims
+
+    Fails when x is not a variable of the goal or u is not new.
+    """
+    kinds = dict(goal.variables)
+    require(name in kinds, "mirror", "a variable of the goal", name)
+    wider = with_variable(goal, new, (), goal.claims[0], kinds[name])
+    left = tuple(pair for pair in wider.variables if pair[0] != name)
+    return [_replaced(goal, {name: -var(new)}, left)]
+
+
+def _replaced(
+    goal: Statement, names: dict[str, Term], variables: tuple[tuple[str, str], ...]
+) -> Statement:
+    """The goal with other terms for some of its variables."""
+
+    def facts(given: Facts) -> Facts:
+        return tuple(fact.substitute(names) for fact in given)
+
+    def moved(item: Term | None) -> Term | None:
+        return None if item is None else substitute(item, names)
+
+    def region(one: Region) -> Region:
+        p, q = substitute(one.p, names), substitute(one.q, names)
+        return replace(one, p=p, q=q, facts=facts(one.facts), weight=moved(one.weight))
+
+    def pair(one: Pair) -> Pair:
+        regions = tuple(region(item) for item in one.regions)
+        return replace(one, regions=regions, facts=facts(one.facts))
+
+    stages = tuple(
+        Mechanism(tuple(pair(item) for item in stage.pairs))
+        if isinstance(stage, Mechanism)
+        else replace(stage, guarantees=tuple(g.substitute(names) for g in stage.guarantees))
+        for stage in goal.stages
+    )
+    claims = tuple(claim.substitute(names) for claim in goal.claims)
+    return Statement(variables, facts(goal.facts), stages, claims)
+
+
+@privacy_rule()
+def pointwise(goal: Statement) -> list[Goal]:
+    """F, facts of the pair and the region |- e^epsilon q - p >= 0   for each region of each pair
+    ---------------------------------------------------------------------------------------
+    F, one explicit mechanism => PureDP(epsilon) in one direction
+
+    Fails for other claims and stages.
+    """
+    found = claimed(goal, "pointwise", Support, "a claim of pure DP")
+    out: list[Goal] = []
+    for pair in _mechanism(goal, "pointwise").pairs:
+        for region in pair.regions:
+            p, q = (region.q, region.p) if found.reverse else (region.p, region.q)
+            given = with_facts(goal.facts, *pair.facts, *region.facts)
+            out.append(Sequent(given, Fact(found.bound * q - p, ">=")))
+    return list(dict.fromkeys(out))
+
+
+# -- integrals and sums
+
+
+@dataclass(frozen=True, slots=True)
+class Slack:
+    """``coefficient`` times a function of e = ``rate`` * a - ``shift`` that vanishes as e grows, as
+    ``_VANISHING`` says with n = ``power``; rate > 0, and a grows towards an end: it is |x|, or
+    1/|x - end|."""
+
+    coefficient: Term
+    kind: str
+    power: int
+    rate: Term
+    shift: Term
+
+    def growing(self, a: Term) -> Term:
+        return self.rate * a - self.shift
+
+    def value(self, a: Term) -> Term:
+        e = self.growing(a)
+        return self.coefficient * _VANISHING[self.kind](e) * tm.power(e, self.power)
+
+
+_VANISHING: dict[str, Callable[[Term], Term]] = {  # these times e^n, n of either sign
+    "exp": lambda e: tm.exp(-e),
+    "bell": lambda e: tm.exp(-tm.power(e, 2)),
+    "erfc": tm.erfc,
+    "inverse": lambda e: tm.ONE,  # n < 0
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Limit:
+    """That an antiderivative passes ``value`` towards an end by no more than vanishing terms, on
+    the side that matters: it is at most that towards an end, at least that towards a start."""
+
+    value: Term
+    slacks: tuple[Slack, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """A part of a region, from where the last one ends (at first: from the region's end) to
+    ``until`` (None: to the region's end), with an antiderivative. A limit stands for its value at
+    an end where it has none. ``null`` names a density that is zero on the piece."""
+
+    primitive: Term
+    until: Term | None = None
+    first: Limit | None = None
+    last: Limit | None = None
+    null: str = ""
+
+
+SLACK = RowKind((TERM, choice(*_VANISHING), whole(-60, 60), TERM, TERM), Slack)
+LIMIT = MaybeKind(RowKind((TERM, ListKind(SLACK)), Limit))
+PIECE = RowKind((TERM, MaybeKind(TERM), LIMIT, LIMIT, choice("", "p", "q")), Piece)
+PIECES = ListKind(ListKind(PIECE))
+Pieces = tuple[Piece, ...]
+Integrand = Callable[[Piece, Facts], tuple[list[Sequent], Term]]
+End = Term | None
+
+
+@privacy_rule(low=RowKind((TERM, TERM)), pieces=PIECES)
+def integral(goal: Statement, low: tuple[Term, Term], pieces: tuple[Pieces, ...]) -> list[Goal]:
+    """F, x inside |- G' - phi(p, q) >= 0   (of integers: G[x+1] - G - phi(p, q) >= 0)
+    F |- c - sum of (G at the end - G at the start) >= 0      D(G | F, x in the closed piece) ...
+    ---------------------------------------------------------------------------------------------
+    F, one pair => the integral of phi is at most c
+
+    for pieces that cover each region in order, which is shown. As phi(p, q) >= A p + B q (``low``,
+    shown), the integral is the limit of those over bounded pieces. Atoms add phi(p, q) times their
+    weight. Fails for another goal, an unnormalised pair, or a region that is not an interval.
+    """
+    claim, form, bound = _moment(goal, "integral")
+    within(declared(goal.variables), *low)
+    out = bounded_below(goal.facts, form, low, frozenset([P_RAY, Q_RAY]))
+    regions = _normalised(goal, "integral").regions
+    require(len(regions) == len(pieces), "integral", "pieces for each region", len(pieces))
+    total = ZERO
+    for region, parts in zip(regions, pieces, strict=True):
+        p, q = (region.q, region.p) if claim.reverse else (region.p, region.q)
+
+        def integrand(
+            piece: Piece, given: Facts, p: Term = p, q: Term = q
+        ) -> tuple[list[Sequent], Term]:
+            return _value(form, p, q, piece.null, given)
+
+        more, value = _summed(goal, region, parts, integrand)
+        out, total = out + more, total + value
+    return list(dict.fromkeys([*out, *shown(goal.facts, bound - total)]))
+
+
+def _moment(goal: Statement, rule: str) -> tuple[Guarantee, Form, Term]:
+    """The only claim, in one direction, and its form and bound from P to Q."""
+    moment = claimed(goal, rule, Moment, "a claim about one moment")
+    claim = goal.claims[0]
+    forward = constraints(replace(claim, reverse=False))[0]
+    return claim, expect(Moment, forward, rule, "a moment").form, moment.bound
+
+
+def _normalised(goal: Statement, rule: str) -> Pair:
+    pair = _only_pair(goal, rule)
+    require(pair.normalised, rule, "a pair of normalised densities", pair.label)
+    return pair
+
+
+def _value(form: Form, p: Term, q: Term, null: str, given: Facts) -> tuple[list[Sequent], Term]:
+    """phi(p, q) for positive p and q, or where one of them is zero; densities are not negative."""
+    if not null:
+        return unless_evident(given, Fact(p, ">"), Fact(q, ">")), homogeneous(form.f, p, q)
+    gone, other, ray = (q, p, P_RAY) if null == "q" else (p, q, Q_RAY)
+    value = expect(Term, form.on(ray), "integral", "a finite value where a density is zero")
+    return unless_evident(given, Fact(-gone, ">=")), value * other
+
+
+def homogeneous(f: Term, p: Term, q: Term) -> Term:
+    """q f(p/q) for p, q > 0, with q multiplied into sums and the like."""
+    if f is df.T or st.RATIO not in f.vars:
+        return p if f is df.T else f * q
+    if f.op in ("add", "max", "min"):
+        return Term(f.op, tuple(homogeneous(arg, p, q) for arg in f.args))
+    moving = [arg for arg in f.args if st.RATIO in arg.vars]
+    if f.op == "mul" and len(moving) == 1:
+        fixed = [arg for arg in f.args if arg is not moving[0]]
+        return tm.mul(*fixed, homogeneous(moving[0], p, q))
+    return q * substitute(f, {st.RATIO: p / q})
+
+
+def _summed(
+    goal: Statement, region: Region, pieces: Pieces, integrand: Integrand
+) -> tuple[list[Sequent], Term]:
+    """Premises, and an upper bound of the integral over the region that they show."""
+    require(bool(pieces), "integral", "at least one piece", region)
+    for piece in pieces:
+        known = declared(goal.variables) | ({region.output} if region.output else set())
+        within(known, piece.primitive)
+        ends = [piece.until, *_terms(piece.first), *_terms(piece.last)]
+        within(declared(goal.variables), *(item for item in ends if item is not None))
+    if region.output is None:
+        weight = ONE if region.weight is None else region.weight
+        out, value = integrand(pieces[0], goal.facts)
+        out = out + unless_evident(goal.facts, Fact(weight, ">="))
+        return [*out, *obligations(goal.facts, value)], weight * value
+    start, stop = _ends(goal, region)
+    out, total = [], ZERO
+    for number, piece in enumerate(pieces, 1):
+        inner = number < len(pieces)
+        require((piece.until is not None) == inner, "integral", "ends of all but the last", piece)
+        end = piece.until if inner else stop
+        more, value = _over(goal, region, piece, (start, end), integrand)
+        out, total, start = out + more, total + value, end
+    return out, total
+
+
+def _terms(limit: Limit | None) -> tuple[Term, ...]:
+    if limit is None:
+        return ()
+    parts = [(slack.coefficient, slack.rate, slack.shift) for slack in limit.slacks]
+    return (limit.value, *(item for part in parts for item in part))
+
+
+def _ends(goal: Statement, region: Region) -> tuple[End, End]:
+    """Where the region starts, and where it ends: for integers, the first beyond it."""
+    name = region.output or ""
+    about = Bounded(Sequent(with_facts(goal.facts, *region.facts), Fact(ZERO, ">=")), name)
+    read = len(about.lower) + len(about.upper)
+    one_each = read == len(region.facts) and len(about.lower) < 2 and len(about.upper) < 2
+    require(one_each, "integral", "a region that is an interval", region)
+    first, last = (ends[0][0] if ends else None for ends in (about.lower, about.upper))
+    if region.kind == st.REAL:
+        return first, last
+    for end, rel in (*about.lower, *about.upper):
+        require(rel == ">=", "integral", "closed bounds of integers", end)
+    return _integer(goal, first), _integer(goal, None if last is None else last + 1)
+
+
+def _integer(goal: Statement, end: End) -> End:
+    whole = end is None or is_integer(end, dict(goal.variables))
+    require(whole, "integral", "integer ends of a sum", end)
+    return end
+
+
+def is_integer(item: Term, kinds: dict[str, str]) -> bool:
+    """Whether the term is built from integers so that it is evidently one."""
+    if item.op == "num":
+        return bool(item.value.q == 1)
+    if item.op == "var":
+        return kinds.get(item.value) == st.INTEGER
+    fits = item.op in ("add", "mul", "max", "min") or (item.op == "pow" and item.value > 0)
+    return fits and all(is_integer(arg, kinds) for arg in item.args)
+
+
+def _over(
+    goal: Statement, region: Region, piece: Piece, ends: tuple[End, End], integrand: Integrand
+) -> tuple[list[Sequent], Term]:
+    """Premises of one piece, and G at its end less G at its start."""
+    name, facts, whole = region.output or "", goal.facts, region.kind == st.INTEGER
+    x, (start, end), item = var(name), ends, piece.primitive
+    sides = ((start, piece.first, -1), (end, piece.last, 1))
+    for side, limit, _ in sides:
+        fits = limit is not None if side is None else not (whole and limit)
+        require(fits, "integral", "limits where there is no end, none at integers", limit)
+    if whole:
+        _integer(goal, piece.until)
+    finite = [(side, limit, way) for side, limit, way in sides if side is not None]
+    out = obligations(facts, *(side for side, _, _ in finite))
+    if start is not None and end is not None:
+        room = ">" if piece.first or piece.last else ">="
+        out += unless_evident(facts, Fact(end - start, room))
+    rel, less = (">=", 1) if whole else (">", 0)
+    inside = with_facts(
+        facts, *(Fact(way * (side - x) - (less if way == 1 else 0), rel) for side, _, way in finite)
+    )
+    closed = [Fact(way * (side - x), ">" if limit else ">=") for side, limit, way in finite]
+    more, value = integrand(piece, inside)
+    growth = substitute(item, {name: x + 1}) - item if whole else tm.derivative(item, name)
+    out += [*defined(with_facts(facts, *closed), item), *more]
+    out += [*obligations(inside, value, growth), normal(inside, growth - value, ">=")]
+    total = ZERO
+    for side, limit, way in sides:
+        if limit is not None:
+            out += _approached(facts, inside, limit, x, side, item, way)
+            total += way * limit.value
+        elif side is not None:
+            total += way * substitute(item, {name: side})
+    return out, total
+
+
+def _approached(
+    facts: Facts, inside: Facts, limit: Limit, x: Term, end: End, item: Term, way: int
+) -> list[Sequent]:
+    """Towards its end (way 1), G <= value + slacks; towards its start (-1), G >= value - slacks."""
+    a = way * x if end is None else 1 / (way * (end - x))
+    rates = [Fact(slack.rate, ">") for slack in limit.slacks]
+    vanishing = all(slack.kind != "inverse" or slack.power < 0 for slack in limit.slacks)
+    require(vanishing, "integral", "slacks that vanish", limit)
+    close = with_facts(inside, *(Fact(slack.growing(a), ">") for slack in limit.slacks))
+    gap = tm.add(way * (limit.value - item), *(slack.value(a) for slack in limit.slacks))
+    out = [*obligations(facts, *_terms(limit)), *unless_evident(facts, *rates)]
+    return [*out, *defined(close, gap), normal(close, gap, ">=")]
+
+
+@dataclass(frozen=True, slots=True)
+class Mass:
+    """``coefficient`` times r(scale * (x - shift)) * scale, where r is the density that is named,
+    at other values of the parameters in ``mapping``."""
+
+    coefficient: Term
+    density: str
+    shift: Term
+    scale: Term
+    mapping: tuple[tuple[str, Term], ...]
+
+
+MASS = RowKind((TERM, choice("p", "q"), TERM, TERM, ListKind(RowKind((NAME, TERM)))), Mass)
+
+
+@privacy_rule(masses=ListKind(MASS))
+def masses(goal: Statement, masses: tuple[Mass, ...]) -> list[Goal]:
+    """F, x |- sum c_j r_j(x) - phi(p, q) >= 0   F |- c - sum c_j >= 0   F |- F[other parameters]
+    ------------------------------------------------------------------------------------------
+    F, one pair => the integral of phi is at most c
+
+    where each r_j has mass 1: it is p or q, with the output shifted and scaled (scale > 0; for
+    integers 1, and the shift an integer), and parameters replaced by others that satisfy F. Fails
+    for several regions, a shift or scale on a part of the line, and parameters replaced in an
+    unnormalised pair.
+    """
+    claim, form, bound = _moment(goal, "masses")
+    pair = _only_pair(goal, "masses")
+    require(len(pair.regions) == 1, "masses", "one region", len(pair.regions))
+    (region,) = pair.regions
+    name, kinds = expect(str, region.output, "masses", "densities"), dict(goal.variables)
+    given = with_facts(goal.facts, *region.facts)
+    p, q = (region.q, region.p) if claim.reverse else (region.p, region.q)
+    out, value = _value(form, p, q, "", given)
+    total = mass = ZERO
+    for one in masses:
+        names = dict(one.mapping)
+        moved = one.shift is not ZERO or one.scale is not ONE
+        require(not (moved and region.facts), "masses", "shifts of the whole line only", one)
+        require(pair.normalised or not names, "masses", "the same parameters", one)
+        require(set(names) <= set(kinds), "masses", "parameters of the goal", sorted(names))
+        for item, kind in [(one.shift, region.kind), *((names[n], kinds[n]) for n in names)]:
+            whole = kind == st.REAL or is_integer(item, kinds)
+            require(whole, "masses", "integers for integers", item)
+        fits = region.kind == st.REAL or one.scale is ONE
+        require(fits, "masses", "no scale for integers", one.scale)
+        fixed = (one.coefficient, one.shift, one.scale, *names.values())
+        within(declared(goal.variables), *fixed)
+        require(
+            not any(set(names) & fact.term.vars for fact in region.facts),
+            "masses",
+            "a region free of the parameters that are replaced",
+            one,
+        )
+        facts = (fact.substitute(names) for fact in goal.facts)
+        out += obligations(goal.facts, *fixed)
+        out += unless_evident(goal.facts, Fact(one.scale, ">"), *facts)
+        at = {**names, name: one.scale * (var(name) - one.shift)}
+        density = substitute(region.p if one.density == "p" else region.q, at)
+        total, mass = total + one.coefficient * one.scale * density, mass + one.coefficient
+    out += [*obligations(given, total, value), normal(given, total - value, ">=")]
+    return list(dict.fromkeys([*out, *shown(goal.facts, bound - mass)]))
+
+
+SIDES = ListKind(RowKind((ListKind(PIECE), ListKind(PIECE), ListKind(PIECE), ListKind(PIECE))))
+
+
+@privacy_rule(pieces=SIDES)
+def distributions(goal: Statement, pieces: tuple[tuple[Pieces, ...], ...]) -> list[Goal]:
+    """F, facts of the region |- p >= 0, q >= 0   the integrals of p, -p, q and -q are at most 1, -1
+    ---------------------------------------------------------------------------------------------
+    F, one pair => Distributions
+
+    each integral by pieces as in ``integral``. Fails for an unnormalised pair.
+    """
+    claim = only_claim(goal, "distributions")
+    require(claim.name == "Distributions", "distributions", "that claim", claim)
+    regions = _normalised(goal, "distributions").regions
+    require(len(regions) == len(pieces), "distributions", "pieces for each region", len(pieces))
+    out: list[Sequent] = []
+    totals = [ONE, -ONE, ONE, -ONE]
+    for region, sides in zip(regions, pieces, strict=True):
+        given = with_facts(goal.facts, *region.facts)
+        out += unless_evident(given, Fact(region.p, ">="), Fact(region.q, ">="))
+        parts = (region.p, -region.p, region.q, -region.q)
+        for i, (item, parts_of_one) in enumerate(zip(parts, sides, strict=True)):
+
+            def integrand(_: Piece, __: Facts, item: Term = item) -> tuple[list[Sequent], Term]:
+                return [], item
+
+            more, value = _summed(goal, region, parts_of_one, integrand)
+            out, totals[i] = out + more, totals[i] - value
+    for total in totals:
+        out += shown(goal.facts, total)
+    return list(dict.fromkeys(out))

@@ -1,0 +1,265 @@
+"""Where the integrand of a pair changes its form, and in which order these points lie.
+
+Points are terms in the parameters. What their order is may depend on the parameters; then ``Split``
+says of which term the sign has to be settled first.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import combinations
+
+from dpsym.kernel import canon as cn
+from dpsym.kernel import terms as tm
+from dpsym.kernel.canon import Canon, Poly
+from dpsym.kernel.refusal import Refusal
+from dpsym.kernel.sequents import Facts, context
+from dpsym.kernel.statements import Fact
+from dpsym.kernel.terms import ZERO, Term, subterms
+from dpsym.search.integrals.substitutions import Z, in_exponential
+from dpsym.search.integrals.summands import coefficients
+from dpsym.search.leaf.factoring import factors
+from dpsym.search.samples import number
+
+__all__ = ["Split", "compared", "ordered", "plain", "resolved", "roots", "switches"]
+
+Samples = Sequence[Mapping[str, float]]
+_TOLERANCE = 1e-9
+
+
+class Split(Exception):
+    """The sign of this term over the parameters has to be settled first."""
+
+    def __init__(self, item: Term) -> None:
+        super().__init__(repr(item))
+        self.item = item
+
+
+def switches(item: Term, x: Term) -> Iterator[Term]:
+    """Terms in x whose sign decides between branches of kinked sub-terms, inner ones first."""
+    for part in subterms(item):
+        if part.op in ("abs", "ite") and x.value in part.args[0].vars:
+            yield part.args[0]
+        elif part.op in ("max", "min"):
+            gap = part.args[0] - part.args[1]
+            if x.value in gap.vars:
+                yield gap
+
+
+def resolved(item: Term, point: Mapping[str, float]) -> tuple[Term, bool]:
+    """The term with each kinked part replaced by the branch that it takes at the point, and whether
+    all of that is clear in floating point."""
+    done: dict[Term, Term] = {}
+    clear = True
+    for part in subterms(item):
+        args = tuple(done[arg] for arg in part.args)
+        if part.op in ("abs", "ite", "max", "min"):
+            first = number(args[0], point)
+            other = number(args[1], point) if part.op in ("max", "min") else 0.0
+            clear = clear and (first > other or first < other)
+            if part.op == "abs":
+                done[part] = args[0] if first >= 0 else -args[0]
+            elif part.op == "ite":
+                done[part] = args[1] if first >= 0 else args[2]
+            else:
+                done[part] = args[0] if (first >= other) == (part.op == "max") else args[1]
+        else:
+            done[part] = tm.Term(part.op, args, part.value)
+    return done[item], clear
+
+
+def roots(item: Term, x: Term, facts: Facts, samples: Samples) -> list[Term]:
+    """The points where a term without kinks changes its sign, as far as they are known here.
+
+    The difference of two positive products is compared by logarithms."""
+    canon = context(facts).canon
+    try:
+        form, _ = canon.together(canon(item))
+    except Refusal:
+        return []
+    lowest = min((dict(mono[1]).get(x, 0) for mono in form), default=0)
+    at_zero = [ZERO] if lowest > 0 else []
+    if lowest:
+        form = canon.times(form, cn.atom(x, -lowest))
+    coefs = coefficients(canon, form, x)
+    if coefs is None and len(form) == 2:
+        coefs = _of_logs(canon, form, x)
+    if coefs is None:
+        return _by_exponential(item, x, facts, samples)
+    while len(coefs) > 1 and _is_zero(coefs[-1], facts, samples):
+        coefs = coefs[:-1]
+    if len(coefs) == 2:
+        return [*at_zero, canon.normal(-coefs[0] / coefs[1])]
+    if len(coefs) == 3:
+        c, b, a = coefs
+        inside = tm.power(b, 2) - 4 * a * c
+        _settle(inside, facts, samples)
+        if all(number(inside, point) <= 0 for point in samples):
+            return []
+        root = _root(canon, inside)
+        return [*at_zero, *(canon.normal((way * root - b) / (2 * a)) for way in (-1, 1))]
+    return at_zero
+
+
+def _by_exponential(item: Term, x: Term, facts: Facts, samples: Samples) -> list[Term]:
+    """Zeros of a function of z = exp(k x), by those over z > 0."""
+    found = in_exponential(context(facts).canon, item, x)
+    if found is None:
+        return []
+    rate, inner = found
+    z = tm.var(Z)
+    over = roots(inner, z, (*facts, Fact(z, ">")), samples)
+    good = []
+    for z0 in over:
+        signs = {number(z0, at) > 0 for at in samples if math.isfinite(number(z0, at))}
+        if signs == {True, False}:
+            _split_factor(z0, facts, samples)
+        if True in signs:
+            good.append(_reduced(z0, facts))
+    return [tm.log(z0) / rate for z0 in good]
+
+
+def _reduced(item: Term, facts: Facts) -> Term:
+    """A quotient without common factors."""
+    canon = context(facts).canon
+    whole, below = canon.together(canon(item))
+    found = factors(whole)
+    if found is None or not below:
+        return item
+    scale, above = found
+    powers: dict[Term, int] = dict(above)
+    for part, k in below.items():
+        inner = factors(canon(part))
+        if inner is None:
+            powers[part] = powers.get(part, 0) - k
+            continue
+        scale /= inner[0] ** k
+        for one, count in inner[1]:
+            powers[one] = powers.get(one, 0) - count * k
+    # factors are unique up to their signs
+    for one in list(powers):
+        other = canon.normal(-one)
+        if other is not one and other in powers and powers.get(one):
+            if powers[other] % 2:
+                scale = -scale
+            powers[one] += powers.pop(other)
+    return tm.mul(tm.num(scale), *(tm.power(one, k) for one, k in powers.items() if k))
+
+
+def _split_factor(item: Term, facts: Facts, samples: Samples) -> None:
+    """``Split`` by a factor of the term that changes its sign."""
+    canon = context(facts).canon
+    whole, below = canon.together(canon(item))
+    found = factors(whole)
+    parts = [cn.to_term(whole)] if found is None else [part for part, k in found[1] if k % 2]
+    for part in (*parts, *(one for one, k in below.items() if k % 2)):
+        values = [number(part, at) for at in samples]
+        if min(values) < -_TOLERANCE and max(values) > _TOLERANCE:
+            raise Split(plain(part, facts))
+
+
+def _root(canon: Canon, inside: Term) -> Term:
+    """The square root, or minus it, with squares of factors taken out."""
+    found = factors(canon(inside))
+    if found is None:
+        return tm.sqrt(inside)
+    scale, parts = found
+    outer = tm.mul(*(tm.power(item, k // 2) for item, k in parts if k // 2))
+    inner = tm.mul(tm.num(scale), *(item for item, k in parts if k % 2))
+    return outer * tm.sqrt(inner)
+
+
+def _of_logs(canon: Canon, form: Poly, x: Term) -> list[Term] | None:
+    """The coefficients of log(A/B) for a form A - B of two positive products."""
+    (one, first), (two, second) = form.items()
+    if (first > 0) == (second > 0):
+        return None
+    try:
+        gap = canon(tm.log(cn.mono_term(one, abs(first))) - tm.log(cn.mono_term(two, abs(second))))
+    except Refusal:
+        return None
+    return coefficients(canon, gap, x)
+
+
+def _is_zero(item: Term, facts: Facts, samples: Samples) -> bool:
+    """Whether a leading coefficient is zero; ``Split`` if that depends."""
+    if item is ZERO:
+        return True
+    known = context(facts)
+    if known.evident(Fact(item, "!=")):
+        return False
+    if known.evident(Fact(item, ">=")) and known.evident(Fact(-item, ">=")):
+        return True
+    values = [number(item, point) for point in samples]
+    if not any(value < -_TOLERANCE for value in values) and known.evident(Fact(item, ">=")):
+        raise Split(plain(-item, facts))
+    if not any(value > _TOLERANCE for value in values) and known.evident(Fact(-item, ">=")):
+        raise Split(plain(item, facts))
+    if min(values) < 0 < max(values):
+        raise Split(plain(item, facts))
+    return False
+
+
+def _settle(item: Term, facts: Facts, samples: Samples) -> None:
+    """``Split`` unless the term has one sign at all samples."""
+    values = [number(item, point) for point in samples]
+    if any(value > _TOLERANCE for value in values) and any(value < -_TOLERANCE for value in values):
+        raise Split(plain(item, facts))
+
+
+def plain(item: Term, facts: Facts) -> Term:
+    """A term of the same sign, without factors that are evidently positive."""
+    known = context(facts)
+    canon = known.canon
+    form = canon(known.tidy(Fact(item, ">=")).term)
+    if not form:
+        return ZERO
+    value, (_, atoms), rest = canon.content(form)
+    if len(rest) == 1:  # square roots stay in the rest
+        ((_, atoms),) = form
+        rest = cn.constant(1)
+    left = [(atom, k % 2) for atom, k in atoms if not canon.is_positive(atom)]
+    if not all(k for _, k in left):
+        return cn.to_term(form)
+    kept = rest if not left else canon.times(rest, cn.product(dict(left)))
+    return compared(canon, cn.scaled(kept, 1 if value > 0 else -1))
+
+
+def compared(canon: Canon, form: Poly) -> Term:
+    """A term of the same sign as a form: for two positive products, the difference of logs."""
+    if len(form) == 2:
+        (one, first), (two, second) = sorted(form.items(), key=lambda pair: -pair[1])
+        if second < 0 < first and canon.mono_sign(one, True) and canon.mono_sign(two, True):
+            gap = tm.log(cn.mono_term(one, first)) - tm.log(cn.mono_term(two, -second))
+            logs = canon(gap)
+            if not any(item.op == "log" and item.vars for mono in logs for item, _ in mono[1]):
+                return cn.to_term(logs)
+    return cn.to_term(form)
+
+
+def ordered(
+    found: Sequence[Term], start: Term | None, end: Term | None, facts: Facts, samples: Samples
+) -> list[Term]:
+    """The points strictly between start and end at some sample, in order; ``Split`` if the order
+    depends on the sample."""
+    points = list(dict.fromkeys(found))
+    ends = [item for item in (start, end) if item is not None]
+    rows = {item: [number(item, at) for at in samples] for item in (*ends, *points)}
+    points = [item for item in points if 2 * sum(map(math.isfinite, rows[item])) > len(samples)]
+    good = [i for i in range(len(samples)) if all(math.isfinite(rows[item][i]) for item in points)]
+    values = {item: [row[i] for i in good] for item, row in rows.items()}
+    for one, two in combinations([*ends, *points], 2):
+        gaps = [a - b for a, b in zip(values[one], values[two], strict=True)]
+        if gaps and min(gaps) < -_TOLERANCE and max(gaps) > _TOLERANCE:
+            raise Split(plain(one - two, facts))
+
+    def between(item: Term) -> bool:
+        low, high = (values[side] if side is not None else None for side in (start, end))
+        after = low is None or any(v > s for v, s in zip(values[item], low, strict=True))
+        before = high is None or any(v < s for v, s in zip(values[item], high, strict=True))
+        return after and before and item not in ends
+
+    inside = [item for item in points if between(item)]
+    inside.sort(key=lambda item: values[item])
+    return inside

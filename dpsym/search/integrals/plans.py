@@ -1,0 +1,268 @@
+"""How to apply the rules about one pair: by which pieces, or after which case distinction."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import pairwise
+
+from dpsym.kernel import terms as tm
+from dpsym.kernel.rules_calculus import Bounded
+from dpsym.kernel.rules_mechanisms import Limit, Piece
+from dpsym.kernel.sequents import Facts, Sequent, context, with_facts
+from dpsym.kernel.statements import INTEGER, Fact, Region, Statement
+from dpsym.kernel.terms import ZERO, Term, substitute, var
+from dpsym.search.integrals.antiderivatives import antiderivative, antidifference
+from dpsym.search.integrals.cuts import Split, compared, ordered, plain, resolved, roots, switches
+from dpsym.search.integrals.limits import limit_at, sign_at
+from dpsym.search.integrals.sampling import parameters
+from dpsym.search.samples import number
+
+__all__ = ["Integrand", "NoPlan", "moved", "pieces_of", "region_samples"]
+
+Integrand = Callable[[Term, Term, str], Term]
+"""What is integrated, by the densities p and q and the name of the one that is zero, if any."""
+_SAMPLES = 60
+
+
+class NoPlan(Exception):
+    """No antiderivative or limit was found."""
+
+
+def region_samples(goal: Statement) -> list[dict[str, float]]:
+    """Values of the parameters."""
+    return parameters(goal.variables, goal.facts, _SAMPLES)
+
+
+@dataclass
+class _Stretch:
+    """An interval of outputs on which the integrand has one form."""
+
+    start: Term | None
+    end: Term | None
+
+
+def pieces_of(
+    goal: Statement, region: Region, swap: bool, integrand: Integrand
+) -> tuple[Piece, ...]:
+    """Pieces for one region. Raises ``Split`` or ``NoPlan``."""
+    return _Planner(goal, region, swap, integrand).pieces()
+
+
+def moved(
+    goal: Statement, region: Region, pieces: tuple[Piece, ...], shift: Term
+) -> tuple[Piece, ...]:
+    """The pieces for the region's density with its output shifted, on the whole line."""
+    normal, x = context(goal.facts).canon.normal, var(region.output or "")
+
+    def limit(one: Limit | None, way: int) -> Limit | None:
+        if one is None:
+            return None
+        slacks = (replace(s, shift=normal(s.shift + way * s.rate * shift)) for s in one.slacks)
+        return Limit(one.value, tuple(slacks))
+
+    return tuple(
+        Piece(
+            substitute(piece.primitive, {str(x.value): x - shift}),
+            None if piece.until is None else normal(piece.until + shift),
+            limit(piece.first, -1),
+            limit(piece.last, 1),
+            piece.null,
+        )
+        for piece in pieces
+    )
+
+
+class _Planner:
+    def __init__(self, goal: Statement, region: Region, swap: bool, integrand: Integrand) -> None:
+        self.goal, self.region, self.integrand = goal, region, integrand
+        self.facts = goal.facts
+        self.p, self.q = (region.q, region.p) if swap else (region.p, region.q)
+        self.samples = region_samples(goal)
+        if not self.samples:
+            raise NoPlan("no sample values of the parameters")
+
+    def pieces(self) -> tuple[Piece, ...]:
+        if self.region.output is None:
+            return (Piece(ZERO, null=self.null(self.p, self.q, self.facts)),)
+        self.x = var(self.region.output)
+        self.whole = self.region.kind == INTEGER
+        start, end = self.ends()
+        out: list[Piece] = []
+        found = [*switches(self.p, self.x), *switches(self.q, self.x)]
+        stretches = self.cut(_Stretch(start, end), found, [self.p, self.q])
+        for number_, stretch in enumerate(stretches, 1):
+            inner = self.stretch(stretch)
+            last = number_ == len(stretches)
+            out += inner[:-1]
+            final = inner[-1]
+            out.append(
+                Piece(
+                    final.primitive,
+                    None if last else stretch.end,
+                    final.first,
+                    final.last,
+                    final.null,
+                )
+            )
+        return tuple(out)
+
+    def ends(self) -> tuple[Term | None, Term | None]:
+        given = with_facts(self.facts, *self.region.facts)
+        about = Bounded(Sequent(given, Fact(ZERO, ">=")), self.x.value)
+        lower, upper = (side[0][0] if side else None for side in (about.lower, about.upper))
+        return lower, (upper + 1 if upper is not None and self.whole else upper)
+
+    # -- cutting
+
+    def cut(
+        self, stretch: _Stretch, found: Sequence[Term], whole: Sequence[Term]
+    ) -> list[_Stretch]:
+        """The stretch, cut where one of the terms changes its sign."""
+        known = self.inside(stretch)
+        cuts: list[Term] = []
+        for item in found:
+            for form in self.branches(item, stretch):
+                cuts += roots(form, self.x, known, self.samples)
+        cuts = [item for item in dict.fromkeys(cuts) if self.matters(item, whole)]
+        if self.whole:
+            cuts = [self.first_beyond(item) for item in cuts]
+        inner = ordered(cuts, stretch.start, stretch.end, self.facts, self.samples)
+        ends = [stretch.start, *inner, stretch.end]
+        return [_Stretch(a, b) for a, b in pairwise(ends)]
+
+    def matters(self, item: Term, whole: Sequence[Term]) -> bool:
+        """Whether one of the terms has different forms on both sides of the point."""
+        normal = context(self.facts).canon.normal
+        name = str(self.x.value)
+        for at in self.samples:
+            place = number(item, at)
+            if not math.isfinite(place):
+                continue
+            step = 1e-7 * (1 + abs(place))
+            for term in whole:
+                below, above = (
+                    resolved(term, {**at, name: place + way * step})[0] for way in (-1, 1)
+                )
+                if below is not above and normal(below) is not normal(above):
+                    return True
+        return False
+
+    def first_beyond(self, item: Term) -> Term:
+        """For integers, cut points have to be integers themselves."""
+        kinds = dict(self.goal.variables)
+        from dpsym.kernel.rules_mechanisms import is_integer
+
+        if is_integer(item, kinds):
+            return item
+        raise NeedsFloor(item)
+
+    def branches(self, item: Term, stretch: _Stretch) -> list[Term]:
+        """The forms without kinks that a term takes on the stretch."""
+        found: dict[Term, bool] = {}
+        for at in self.samples:
+            for place in self.places(stretch, at):
+                form, clear = resolved(item, {**at, str(self.x.value): place})
+                found[form] = clear or found.get(form, False)
+        return [form for form, clear in found.items() if clear or not any(found.values())]
+
+    def places(self, stretch: _Stretch, at: Mapping[str, float]) -> list[float]:
+        """Some outputs inside the stretch, for one sample."""
+        low = None if stretch.start is None else number(stretch.start, at)
+        high = None if stretch.end is None else number(stretch.end, at)
+        if low is not None and high is not None:
+            return (
+                [low + (high - low) * share for share in (0.137, 0.5, 0.861)] if high > low else []
+            )
+        if low is not None:
+            return [low + step for step in (0.0173, 0.61, 3.7, 41.0)]
+        if high is not None:
+            return [high - step for step in (0.0173, 0.61, 3.7, 41.0)]
+        return [-40.3, -2.7, -0.31, 0.0173, 0.43, 3.1, 41.0]
+
+    def inside(self, stretch: _Stretch) -> Facts:
+        reach = []
+        if stretch.start is not None:
+            reach.append(Fact(self.x - stretch.start, ">=" if self.whole else ">"))
+        if stretch.end is not None:
+            reach.append(
+                Fact(stretch.end - self.x - (1 if self.whole else 0), ">=" if self.whole else ">")
+            )
+        return with_facts(self.facts, *reach)
+
+    # -- one stretch
+
+    def stretch(self, stretch: _Stretch) -> list[Piece]:
+        p, q = (self.single(item, stretch) for item in (self.p, self.q))
+        known = self.inside(stretch)
+        null = self.null(p, q, known)
+        value = self.integrand(p, q, null)
+        parts = self.cut(stretch, list(switches(value, self.x)), [value])
+        out = []
+        for part in parts:
+            primitive, first, last = self.primitive(self.single(value, part), part)
+            out.append(Piece(primitive, part.end, first, last, null))
+        return out
+
+    def single(self, item: Term, stretch: _Stretch) -> Term:
+        """The one form that the term takes on the stretch."""
+        found = self.branches(item, stretch)
+        forms = {context(self.inside(stretch)).canon.normal(form): form for form in found}
+        if not forms:
+            at = self.samples[0]
+            return resolved(item, {**at, str(self.x.value): number(stretch.start or ZERO, at)})[0]
+        if len(forms) > 1:
+            deciding = self.constant_switch(item)
+            if deciding is None:
+                raise NoPlan("a term with several forms on a piece")
+            raise Split(deciding)
+        return next(iter(forms.values()))
+
+    def constant_switch(self, item: Term) -> Term | None:
+        """A switch that is constant on the pieces, and so a question about the parameters."""
+        canon = context(self.facts).canon
+        for part in switches(item, self.x):
+            for form in {resolved(part, {**at, str(self.x.value): 0.0})[0] for at in self.samples}:
+                gap = compared(canon, canon(form))
+                if self.x.value not in gap.vars and not sign_at(gap, self.samples):
+                    return plain(gap, self.facts)
+        for part in tm.subterms(item):
+            if part.op in tm.KINKED and self.x.value not in part.vars:
+                gap = part.args[0] if part.op in ("abs", "ite") else part.args[0] - part.args[1]
+                if not sign_at(gap, self.samples):
+                    return plain(gap, self.facts)
+        return None
+
+    def null(self, p: Term, q: Term, known: Facts) -> str:
+        for name, item in (("q", q), ("p", p)):
+            if context(known).evident(Fact(-item, ">=")):
+                return name
+        return ""
+
+    def primitive(self, value: Term, part: _Stretch) -> tuple[Term, Limit | None, Limit | None]:
+        canon = context(self.inside(part)).canon
+        way = 1 if part.end is None or part.start is not None else -1
+        if self.whole:
+            found = antidifference(canon, value, self.x)
+        else:
+            found = antiderivative(canon, value, self.x, way)
+        if found is None:
+            raise NoPlan(f"no antiderivative of {value!r}")
+        limits = []
+        for side, direction in ((part.start, -1), (part.end, 1)):
+            limit = None
+            if side is None:
+                limit = limit_at(self.inside(part), found, self.x, direction, self.samples)
+                if limit is None:
+                    raise NoPlan(f"no limit of {found!r}")
+            limits.append(limit)
+        return canon.normal(found), limits[0], limits[1]
+
+
+class NeedsFloor(Exception):
+    """A cut point between integers: its floor has to be named first."""
+
+    def __init__(self, item: Term) -> None:
+        super().__init__(repr(item))
+        self.item = item

@@ -1,0 +1,87 @@
+"""Sample values of parameters that satisfy facts in which they bound each other."""
+
+from __future__ import annotations
+
+import math
+import random
+
+from dpsym.kernel.sequents import Facts, context
+from dpsym.kernel.statements import INTEGER
+from dpsym.kernel.terms import Term, var
+from dpsym.search.integrals.summands import coefficients
+from dpsym.search.samples import number
+
+__all__ = ["parameters"]
+
+Limit = tuple[Term, Term]
+_TRIES = 3000
+_SHARES = (0.02, 0.11, 0.29, 0.53, 0.77, 0.94)
+_STEPS = (0.013, 0.11, 0.27, 0.53, 0.71, 0.93, 1.13, 1.37, 1.71, 2.03, 2.61, 4.07, 9.3)
+
+
+def parameters(
+    variables: tuple[tuple[str, str], ...], facts: Facts, count: int, seed: int = 11
+) -> list[dict[str, float]]:
+    """Up to ``count`` points, the same in every run, at which all the facts hold."""
+    source = random.Random(seed)
+    limits = _limits(variables, facts)
+    found: list[dict[str, float]] = []
+    for _ in range(_TRIES):
+        values: dict[str, float] = {}
+        for name, kind in _order(variables, limits):
+            value = _value(limits[name], values, source)
+            values[name] = float(math.floor(value + 0.5)) if kind == INTEGER else value
+        if all(_holds(number(fact.term, values), fact.rel) for fact in facts):
+            found.append(values)
+            if len(found) >= count or not variables:
+                break
+    return found
+
+
+def _limits(variables: tuple[tuple[str, str], ...], facts: Facts) -> dict[str, list[Limit]]:
+    """For each variable, the facts c + d x >= 0 about it, as c and d."""
+    canon = context(facts).canon
+    found: dict[str, list[Limit]] = {name: [] for name, _ in variables}
+    for fact in facts:
+        form, _ = canon.together(canon(fact.term))
+        for name in fact.term.vars if fact.rel != "!=" else ():
+            coefs = coefficients(canon, form, var(name))
+            if coefs is not None and len(coefs) == 2:
+                found[name].append((coefs[0], coefs[1]))
+    return found
+
+
+def _order(
+    variables: tuple[tuple[str, str], ...], limits: dict[str, list[Limit]]
+) -> list[tuple[str, str]]:
+    """Variables that bound others first, as far as that goes."""
+    left, out = dict(variables), []
+    while left:
+        waits = {
+            name: len({other for c, d in limits[name] for other in c.vars | d.vars} & set(left))
+            for name in left
+        }
+        chosen = min(left, key=lambda name: waits[name])
+        out.append((chosen, left.pop(chosen)))
+    return out
+
+
+def _value(limits: list[Limit], values: dict[str, float], source: random.Random) -> float:
+    low, high = -math.inf, math.inf
+    for c, d in limits:
+        if c.vars | d.vars <= set(values):
+            slope = number(d, values)
+            end = -number(c, values) / slope if slope else math.nan
+            low, high = (max(low, end), high) if slope > 0 else (low, min(high, end))
+    if math.isfinite(low) and math.isfinite(high):
+        return low + (high - low) * source.choice(_SHARES)
+    step = source.choice(_STEPS) * source.choice((1.0, 1.0, 1.0, 0.1, 3.0))
+    if math.isfinite(low):
+        return low + step
+    return high - step if math.isfinite(high) else step * source.choice((1, -1))
+
+
+def _holds(value: float, rel: str) -> bool:
+    if math.isnan(value):
+        return False
+    return value >= -1e-12 if rel == ">=" else value > 0 if rel == ">" else value != 0

@@ -1,0 +1,149 @@
+"""Claims about one explicit mechanism: pair by pair, by known masses, or by integrals and sums."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
+
+from dpsym.kernel.definitions import Form, Moment, constraints
+from dpsym.kernel.rules_mechanisms import Piece, homogeneous
+from dpsym.kernel.sequents import context
+from dpsym.kernel.statements import Guarantee, Mechanism, Pair, Region, Statement
+from dpsym.kernel.terms import ONE, ZERO, Term, num, substitute, var
+from dpsym.search.integrals.cuts import Split
+from dpsym.search.integrals.masses import mass_plan
+from dpsym.search.integrals.plans import NeedsFloor, NoPlan, moved, pieces_of
+from dpsym.search.privacy.towers import low
+
+__all__ = ["inferences"]
+
+Inference = tuple[str, dict[str, Any]]
+
+
+def inferences(goal: Statement) -> Iterator[Inference]:
+    """Rules to try, with their parameters, for a goal with one explicit mechanism."""
+    (stage,) = goal.stages
+    (claim,) = goal.claims
+    if not isinstance(stage, Mechanism):
+        return
+    if len(stage.pairs) != 1 or stage.pairs[0].variables or stage.pairs[0].facts:
+        yield "pairs", {}
+        return
+    (pair,) = stage.pairs
+    turned = _turned(goal)
+    if turned is not None:
+        yield turned
+        return
+    if claim.name == "Distributions":
+        yield from _settled(goal, lambda: _sides(goal, pair), "distributions")
+        return
+    forward = constraints(Guarantee(claim.name, claim.args, two_way=False))[0]
+    if not isinstance(forward, Moment):
+        return
+    form = forward.form
+    found = mass_plan(goal, pair, form, claim.reverse)
+    if found is not None:
+        yield "masses", {"masses": found}
+    if pair.normalised:
+        yield from _settled(goal, lambda: _integral(goal, pair, form, claim.reverse), "integral")
+
+
+def _turned(goal: Statement) -> Inference | None:
+    """A variable that is zero replaced by zero, one that is never positive by a nonnegative one."""
+    signs: dict[str, set[int]] = {}
+    for x, slope, end, _ in context(goal.facts).bounds:
+        if not end:
+            signs.setdefault(str(x.value), set()).add(1 if slope > 0 else -1)
+    for name, found in signs.items():
+        if found == {1, -1}:
+            return "equal", {"name": name, "value": ZERO}
+        if found == {-1}:
+            return "mirror", {"name": name, "new": fresh(goal, name)}
+    return None
+
+
+def _settled(goal: Statement, plan: Any, rule: str) -> Iterator[Inference]:
+    """The rule, or what has to be settled before it."""
+    try:
+        yield rule, plan()
+    except Split as split:
+        item = _unsigned(goal, split.item)
+        yield "either", {"item": item}
+        yield "either", {"item": -item}
+    except NeedsFloor as needs:
+        yield "floor", {"name": fresh(goal, "m"), "value": needs.item}
+    except NoPlan:
+        return
+
+
+def _unsigned(goal: Statement, item: Term) -> Term:
+    """A variable of the term whose sign is not known, or else the term itself: integrals over
+    mirrored variables are as easy, and nonnegative variables easier."""
+    known = context(goal.facts)
+    signed = {str(x.value) for x, _, end, _ in known.bounds if not end}
+    signed |= {name for name in item.vars if known.canon.is_positive(var(name))}
+    unsigned = sorted(item.vars - signed)
+    return var(unsigned[0]) if unsigned else item
+
+
+def _integral(goal: Statement, pair: Pair, form: Form, swap: bool) -> dict[str, Any]:
+    def integrand(p: Term, q: Term, null: str) -> Term:
+        if null:
+            ray = form.at_p if null == "q" else form.at_q
+            if ray is None:
+                raise NoPlan("an infinite divergence")
+            return ray * (p if null == "q" else q)
+        return homogeneous(form.f, p, q)
+
+    pieces = tuple(pieces_of(goal, region, swap, integrand) for region in pair.regions)
+    return {"low": low(form, goal.facts), "pieces": pieces}
+
+
+def _sides(goal: Statement, pair: Pair) -> dict[str, Any]:
+    """Pieces for p, -p, q and -q."""
+    found = []
+    for region in pair.regions:
+        sides: list[tuple[Piece, ...]] = []
+        for sign in (ONE, num(-1)):
+
+            def integrand(p: Term, _: Term, __: str, sign: Term = sign) -> Term:
+                return sign * p
+
+            sides.append(pieces_of(goal, replace(region, q=region.p), False, integrand))
+        shift = _shift(goal, region)
+        for sign, pieces in zip((ONE, num(-1)), tuple(sides), strict=True):
+
+            def other(_: Term, q: Term, __: str, sign: Term = sign) -> Term:
+                return sign * q
+
+            if shift is not None:
+                sides.append(moved(goal, region, pieces, shift))
+            else:
+                sides.append(pieces_of(goal, replace(region, p=region.q), False, other))
+        found.append(tuple(sides))
+    return {"pieces": tuple(found)}
+
+
+def _shift(goal: Statement, region: Region) -> Term | None:
+    """A variable t, or its negative, with q(x) = p(x - t) on the whole line; zero if q = p."""
+    if region.output is None or region.facts:
+        return None
+    x, known = var(region.output), context(goal.facts)
+    for name in region.q.vars - {region.output} | {""}:
+        for sign in (1, -1):
+            shift = sign * var(name) if name else ZERO
+            if known.same(substitute(region.p, {region.output: x - shift}), region.q):
+                return shift
+    return None
+
+
+def fresh(goal: Statement, stem: str) -> str:
+    """A name that occurs nowhere in the goal."""
+    names = {name for name, _ in goal.variables}
+    for stage in goal.stages:
+        for pair in stage.pairs if isinstance(stage, Mechanism) else ():
+            names |= {region.output for region in pair.regions if region.output}
+    while stem in names:
+        stem += "'"
+    return stem
