@@ -80,7 +80,7 @@ def check(
     started = time.process_time()
     limit = _seconds(budget)
     try:
-        goal = read_claim(subject, claim, where, _sign)
+        goal = read_claim(subject, claim, where, sign_of)
         steps = read_hints(hints, goal.scope)
     except (TooLargeError, TooLarge) as error:
         return Unknown(f"{type(subject).__name__}: a claim that is too large", reason=str(error))
@@ -310,7 +310,7 @@ def _emptiness(scope: Scope, facts: Facts, text: str, limit: float) -> Vacuous |
     return None
 
 
-def _sign(term: Term, facts: Facts) -> str | None:
+def sign_of(term: Term, facts: Facts) -> str | None:
     """The sign of a term where the facts hold, if it is proved."""
     canon = context(facts).canon
     if canon.is_zero(canon(term)):

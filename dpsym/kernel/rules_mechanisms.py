@@ -242,20 +242,24 @@ Integrand = Callable[[Piece, Facts], tuple[list[Sequent], Term]]
 End = Term | None
 
 
-@privacy_rule(low=RowKind((TERM, TERM)), pieces=PIECES)
-def integral(goal: Statement, low: tuple[Term, Term], pieces: tuple[Pieces, ...]) -> list[Goal]:
+@privacy_rule(low=MaybeKind(RowKind((TERM, TERM))), pieces=PIECES)
+def integral(
+    goal: Statement, low: tuple[Term, Term] | None, pieces: tuple[Pieces, ...]
+) -> list[Goal]:
     """F, x inside |- G' - phi(p, q) >= 0   (of integers: G[x+1] - G - phi(p, q) >= 0)
     F |- c - sum of (G at the end - G at the start) >= 0      D(G | F, x in the closed piece) ...
     ---------------------------------------------------------------------------------------------
     F, one pair => the integral of phi is at most c
 
-    for pieces that cover each region in order, which is shown. As phi(p, q) >= A p + B q (``low``,
-    shown), the integral is the limit of those over bounded pieces. Atoms add phi(p, q) times their
-    weight. Fails for another goal, an unnormalised pair, or a region that is not an interval.
+    for pieces that cover each region in order, which is shown. As phi(p, q) >= A p + B q (``low``)
+    or phi <= 0, shown, the integral is the limit of those over bounded pieces. Atoms add phi(p, q)
+    times their weight. Fails for another goal, an unnormalised pair, or a region that is not an interval.
     """
     claim, form, bound = _moment(goal, "integral")
+    below = form if low else Form(-form.f, *(v and -v for v in (form.at_p, form.at_q)))
+    low = low or (ZERO, ZERO)
     within(declared(goal.variables), *low)
-    out = bounded_below(goal.facts, form, low, frozenset([P_RAY, Q_RAY]))
+    out = bounded_below(goal.facts, below, low, frozenset([P_RAY, Q_RAY]))
     regions = _normalised(goal, "integral").regions
     require(len(regions) == len(pieces), "integral", "pieces for each region", len(pieces))
     total = ZERO

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
@@ -19,7 +19,7 @@ from dpsym.search.integrals.limits import limit_at, sign_at
 from dpsym.search.integrals.sampling import parameters
 from dpsym.search.samples import number
 
-__all__ = ["Integrand", "NoPlan", "moved", "pieces_of", "region_samples"]
+__all__ = ["Integrand", "NoPlan", "Stretch", "moved", "pieces_of", "stretches"]
 
 Integrand = Callable[[Term, Term, str], Term]
 """What is integrated, by the densities p and q and the name of the one that is zero, if any."""
@@ -35,12 +35,13 @@ def region_samples(goal: Statement) -> list[dict[str, float]]:
     return parameters(goal.variables, goal.facts, _SAMPLES)
 
 
-@dataclass
-class _Stretch:
+@dataclass(frozen=True)
+class Stretch:
     """An interval of outputs on which the integrand has one form."""
 
     start: Term | None
     end: Term | None
+    facts: Facts = ()
 
 
 def pieces_of(
@@ -48,6 +49,17 @@ def pieces_of(
 ) -> tuple[Piece, ...]:
     """Pieces for one region. Raises ``Split`` or ``NoPlan``."""
     return _Planner(goal, region, swap, integrand).pieces()
+
+
+def stretches(
+    goal: Statement, region: Region
+) -> Iterator[tuple[Stretch, Term, Term, list[dict[str, float]]]]:
+    """Intervals of outputs with the forms of p and q there, and sample values of the parameters."""
+    planner = _Planner(goal, region, False, lambda p, q, null: p)
+    for one in planner.stretches():
+        known = replace(one, facts=planner.inside(one))
+        p, q = planner.single(planner.p, known), planner.single(planner.q, known)
+        yield known, p, q, planner.samples
 
 
 def moved(
@@ -82,31 +94,21 @@ class _Planner:
         self.samples = region_samples(goal)
         if not self.samples:
             raise NoPlan("no sample values of the parameters")
+        self.x, self.whole = var(region.output or "$x"), region.kind == INTEGER
 
     def pieces(self) -> tuple[Piece, ...]:
         if self.region.output is None:
             return (Piece(ZERO, null=self.null(self.p, self.q, self.facts)),)
-        self.x = var(self.region.output)
-        self.whole = self.region.kind == INTEGER
-        start, end = self.ends()
         out: list[Piece] = []
+        for stretch in self.stretches():
+            out += self.stretch(stretch)
+        return (*out[:-1], replace(out[-1], until=None))
+
+    def stretches(self) -> list[Stretch]:
+        """The region, cut where the densities change their form."""
+        start, end = self.ends()
         found = [*switches(self.p, self.x), *switches(self.q, self.x)]
-        stretches = self.cut(_Stretch(start, end), found, [self.p, self.q])
-        for number_, stretch in enumerate(stretches, 1):
-            inner = self.stretch(stretch)
-            last = number_ == len(stretches)
-            out += inner[:-1]
-            final = inner[-1]
-            out.append(
-                Piece(
-                    final.primitive,
-                    None if last else stretch.end,
-                    final.first,
-                    final.last,
-                    final.null,
-                )
-            )
-        return tuple(out)
+        return self.cut(Stretch(start, end), found, [self.p, self.q])
 
     def ends(self) -> tuple[Term | None, Term | None]:
         given = with_facts(self.facts, *self.region.facts)
@@ -116,9 +118,7 @@ class _Planner:
 
     # -- cutting
 
-    def cut(
-        self, stretch: _Stretch, found: Sequence[Term], whole: Sequence[Term]
-    ) -> list[_Stretch]:
+    def cut(self, stretch: Stretch, found: Sequence[Term], whole: Sequence[Term]) -> list[Stretch]:
         """The stretch, cut where one of the terms changes its sign."""
         known = self.inside(stretch)
         cuts: list[Term] = []
@@ -130,7 +130,7 @@ class _Planner:
             cuts = [self.first_beyond(item) for item in cuts]
         inner = ordered(cuts, stretch.start, stretch.end, self.facts, self.samples)
         ends = [stretch.start, *inner, stretch.end]
-        return [_Stretch(a, b) for a, b in pairwise(ends)]
+        return [Stretch(a, b) for a, b in pairwise(ends)]
 
     def matters(self, item: Term, whole: Sequence[Term]) -> bool:
         """Whether one of the terms has different forms on both sides of the point."""
@@ -158,7 +158,7 @@ class _Planner:
             return item
         raise NeedsFloor(item)
 
-    def branches(self, item: Term, stretch: _Stretch) -> list[Term]:
+    def branches(self, item: Term, stretch: Stretch) -> list[Term]:
         """The forms without kinks that a term takes on the stretch."""
         found: dict[Term, bool] = {}
         for at in self.samples:
@@ -167,7 +167,7 @@ class _Planner:
                 found[form] = clear or found.get(form, False)
         return [form for form, clear in found.items() if clear or not any(found.values())]
 
-    def places(self, stretch: _Stretch, at: Mapping[str, float]) -> list[float]:
+    def places(self, stretch: Stretch, at: Mapping[str, float]) -> list[float]:
         """Some outputs inside the stretch, for one sample."""
         low = None if stretch.start is None else number(stretch.start, at)
         high = None if stretch.end is None else number(stretch.end, at)
@@ -181,7 +181,7 @@ class _Planner:
             return [high - step for step in (0.0173, 0.61, 3.7, 41.0)]
         return [-40.3, -2.7, -0.31, 0.0173, 0.43, 3.1, 41.0]
 
-    def inside(self, stretch: _Stretch) -> Facts:
+    def inside(self, stretch: Stretch) -> Facts:
         reach = []
         if stretch.start is not None:
             reach.append(Fact(self.x - stretch.start, ">=" if self.whole else ">"))
@@ -193,7 +193,7 @@ class _Planner:
 
     # -- one stretch
 
-    def stretch(self, stretch: _Stretch) -> list[Piece]:
+    def stretch(self, stretch: Stretch) -> list[Piece]:
         p, q = (self.single(item, stretch) for item in (self.p, self.q))
         known = self.inside(stretch)
         null = self.null(p, q, known)
@@ -205,7 +205,7 @@ class _Planner:
             out.append(Piece(primitive, part.end, first, last, null))
         return out
 
-    def single(self, item: Term, stretch: _Stretch) -> Term:
+    def single(self, item: Term, stretch: Stretch) -> Term:
         """The one form that the term takes on the stretch."""
         found = self.branches(item, stretch)
         forms = {context(self.inside(stretch)).canon.normal(form): form for form in found}
@@ -240,7 +240,7 @@ class _Planner:
                 return name
         return ""
 
-    def primitive(self, value: Term, part: _Stretch) -> tuple[Term, Limit | None, Limit | None]:
+    def primitive(self, value: Term, part: Stretch) -> tuple[Term, Limit | None, Limit | None]:
         canon = context(self.inside(part)).canon
         way = 1 if part.end is None or part.start is not None else -1
         if self.whole:

@@ -7,17 +7,20 @@ from dataclasses import replace
 from typing import Any
 
 from dpsym.kernel.definitions import Form, Moment, constraints
+from dpsym.kernel.proofs import Lemma
 from dpsym.kernel.rules_mechanisms import Piece, homogeneous
-from dpsym.kernel.sequents import context
-from dpsym.kernel.statements import Guarantee, Mechanism, Pair, Region, Statement
+from dpsym.kernel.sequents import Sequent, context, with_facts
+from dpsym.kernel.statements import RATIO, Fact, Guarantee, Mechanism, Pair, Region, Statement
 from dpsym.kernel.terms import ONE, ZERO, Term, num, substitute, var
+from dpsym.search import leaf
+from dpsym.search.forms import low
 from dpsym.search.integrals.cuts import Split
 from dpsym.search.integrals.masses import mass_plan
 from dpsym.search.integrals.plans import NeedsFloor, NoPlan, moved, pieces_of
-from dpsym.search.privacy.towers import low
 
 __all__ = ["inferences"]
 
+_SIGN_SECONDS = 2.0
 Inference = tuple[str, dict[str, Any]]
 
 
@@ -97,7 +100,16 @@ def _integral(goal: Statement, pair: Pair, form: Form, swap: bool) -> dict[str, 
         return homogeneous(form.f, p, q)
 
     pieces = tuple(pieces_of(goal, region, swap, integrand) for region in pair.regions)
-    return {"low": low(form, goal.facts), "pieces": pieces}
+    return {"low": _low(form, goal), "pieces": pieces}
+
+
+def _low(form: Form, goal: Statement) -> tuple[Term, Term] | None:
+    """A linear function below the form, or None for a form that is never positive."""
+    given = with_facts(goal.facts, Fact(var(RATIO), ">"))
+    if context(given).evident(Fact(form.f, ">=")):
+        return ZERO, ZERO
+    never = leaf.prove(Sequent(given, Fact(-form.f, ">=")), _SIGN_SECONDS)
+    return None if isinstance(never, Lemma) else low(form, goal.facts)
 
 
 def _sides(goal: Statement, pair: Pair) -> dict[str, Any]:
