@@ -224,17 +224,19 @@ def largest_loss(items: Sequence[Run], tolerance: arb) -> arb:
         if loss.is_constant:
             values = [ball(loss.poly[0]) if loss.poly else _ZERO]
         else:
-            values = _losses(run, loss, tolerance)
+            values = _losses(run, loss, tolerance, low)
         for value in values:
             low, high = low.max(value.lower()), high.max(value.upper())
     return between(low, high)
 
 
-def _losses(run: Run, loss: Sum, tolerance: arb) -> list[arb]:
+def _losses(run: Run, loss: Sum, tolerance: arb, known: arb) -> list[arb]:
     values: list[arb] = []
 
     def tail(n: int, side: int) -> arb:
         value = bound_of_log(sided_sum(loss, side), arb(n))
+        if value < known:
+            return _ZERO
         if value.rad() <= tolerance:
             values.append(value)
         return value

@@ -29,7 +29,7 @@ from dpsym.errors import UnsupportedError
 
 __all__ = ["smallest_rho"]
 
-_MAX_CELLS = 200
+_MAX_CELLS = 1000
 _CLOSEST, _STEP = Fraction(1, 2**12), Fraction(1, 2**14)
 Renyi = Callable[[Pair, sp.Expr, int], arb]
 
