@@ -10,6 +10,7 @@ import sympy as sp
 from flint import acb, arb
 
 from dpsym.enclosures.evaluate import COMPLEX, Function, function, product
+from dpsym.enclosures.failures import Infinite, Undecided
 from dpsym.enclosures.forms import (
     ZERO,
     Product,
@@ -21,7 +22,7 @@ from dpsym.enclosures.forms import (
     times,
     to_product,
 )
-from dpsym.enclosures.numbers import Undecided, ball, sign
+from dpsym.enclosures.numbers import ball, sign
 from dpsym.enclosures.pieces import Piece
 from dpsym.enclosures.ranges import cut_off
 from dpsym.enclosures.rewriting import (
@@ -33,7 +34,7 @@ from dpsym.enclosures.rewriting import (
     towards,
 )
 from dpsym.enclosures.roots import Segment, bounds, signs
-from dpsym.enclosures.tails import Infinite, bound_of_log, germ, hull, integral, of_sum, trend
+from dpsym.enclosures.tails import bound_of_log, germ, hull, integral, of_sum, trend
 from dpsym.quadrature import between, integrate
 
 __all__ = [

@@ -12,10 +12,10 @@ from flint import arb
 
 from dpsym.enclosures import continuous, integers
 from dpsym.enclosures.continuous import Measured
+from dpsym.enclosures.failures import Infinite, Undecided
 from dpsym.enclosures.integers import Run
-from dpsym.enclosures.numbers import Undecided, ball, sign
+from dpsym.enclosures.numbers import ball, sign
 from dpsym.enclosures.pieces import Piece, pieces
-from dpsym.enclosures.tails import Infinite
 from dpsym.errors import InputError
 from dpsym.mechanisms.base import Part
 

@@ -13,12 +13,12 @@ from flint import arb, fmpq
 from dpsym.enclosures import divergences
 from dpsym.enclosures.closed import gaussian_renyi
 from dpsym.enclosures.enclosure import Enclosure, enclosure_of
+from dpsym.enclosures.failures import Infinite, NoEnclosureError, Undecided
 from dpsym.enclosures.families import at, worst_pairs
-from dpsym.enclosures.numbers import Undecided, ball, sign
+from dpsym.enclosures.numbers import ball, sign
 from dpsym.enclosures.orders import smallest_rho
 from dpsym.enclosures.solving import Test, crossing
-from dpsym.enclosures.tails import Infinite
-from dpsym.errors import InputError, UnsupportedError
+from dpsym.errors import InputError
 from dpsym.guarantees import ZCDP, ApproxDP, Guarantee, PureDP, RenyiDP
 from dpsym.translate import exact
 
@@ -113,8 +113,8 @@ def masses(mechanism: Mechanism, where: object = None, width: object = 1e-12) ->
     return out
 
 
-def _unsupported(reason: Undecided) -> UnsupportedError:
-    return UnsupportedError("enclose", [f"what decides {reason}"], "what precision tells")
+def _unsupported(reason: Undecided) -> NoEnclosureError:
+    return NoEnclosureError(f"no precision decides {reason}")
 
 
 # --- what is asked --------------------------------------------------------------------------------
@@ -162,7 +162,7 @@ def _question(
     mechanism: Mechanism, claim: Guarantee, solve_for: object, values: Values
 ) -> _Question:
     if not isinstance(claim, (ApproxDP, PureDP, RenyiDP, ZCDP)):
-        raise UnsupportedError("enclose", [type(claim).__name__], _NOTIONS)
+        raise NoEnclosureError(f"{type(claim).__name__} is none of {_NOTIONS}")
     fields = {
         name: expr.xreplace(values) if isinstance(expr, sp.Expr) else expr
         for name, expr in ((name, getattr(claim, name)) for name in claim.fields)
@@ -209,7 +209,7 @@ def _of_claim(
             return smallest_rho(pairs, bits, _renyi_of)
     except Infinite:
         return Enclosure(sp.oo, sp.oo)
-    raise UnsupportedError("enclose", [f"{name} of {type(claim).__name__}"], _NOTIONS)
+    raise NoEnclosureError(f"{name} of {type(claim).__name__} is not solved for")
 
 
 def _zero_or_more(value: arb) -> Enclosure:
@@ -304,7 +304,7 @@ def _parameter(
     symbol: sp.Symbol,
 ) -> _Question:
     if symbol.is_integer:
-        raise UnsupportedError("enclose", ["solving for an integer"], "real parameters")
+        raise NoEnclosureError(f"{symbol} is an integer, and only real parameters are solved for")
 
     def measure(value: sp.Rational, bits: int) -> arb:
         """How much the claim fails, below 0 if it holds."""

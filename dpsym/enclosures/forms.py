@@ -12,7 +12,8 @@ from itertools import zip_longest
 
 import sympy as sp
 
-from dpsym.enclosures.numbers import Undecided, sign
+from dpsym.enclosures.failures import Undecided
+from dpsym.enclosures.numbers import sign
 
 __all__ = [
     "ONE",

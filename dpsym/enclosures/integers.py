@@ -11,12 +11,13 @@ from flint import arb
 
 from dpsym.enclosures.continuous import Measured, excess_share, loss_of, sided, sided_sum
 from dpsym.enclosures.evaluate import function, product
+from dpsym.enclosures.failures import Infinite, Undecided
 from dpsym.enclosures.forms import Product, Sum, constant, minus, power, times, to_product
-from dpsym.enclosures.numbers import Undecided, ball, holds, sign
+from dpsym.enclosures.numbers import ball, holds, sign
 from dpsym.enclosures.pieces import pieces
 from dpsym.enclosures.ranges import cut_off
 from dpsym.enclosures.rewriting import aligned_product, towards
-from dpsym.enclosures.tails import Infinite, bound_of_log, germ, series
+from dpsym.enclosures.tails import bound_of_log, germ, series
 from dpsym.quadrature import add_up, between
 
 __all__ = ["Run", "hockey_stick", "largest_loss", "mass", "moment", "runs"]

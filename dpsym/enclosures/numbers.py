@@ -11,19 +11,16 @@ import sympy as sp
 from flint import arb, fmpq
 from sympy.logic.boolalg import Boolean
 
+from dpsym.enclosures.failures import Undecided
 from dpsym.errors import InputError, UnsupportedError
 
-__all__ = ["FUNCTIONS", "Undecided", "ball", "holds", "sign", "whole_power"]
+__all__ = ["FUNCTIONS", "ball", "holds", "sign", "whole_power"]
 
 FUNCTIONS = (
     "numbers, +, -, *, /, **, exp, log, sqrt, erf, erfc, atan, gamma, loggamma, factorial, "
     "binomial, besseli, Abs, sign, Max, Min, Piecewise, sinh, cosh, tanh, coth, pi, E"
 )
 _MOST_BITS = 2048
-
-
-class Undecided(Exception):
-    """The precision, or the range, does not tell. More of it may."""
 
 
 def ball(value: sp.Expr) -> arb:

@@ -16,7 +16,8 @@ from __future__ import annotations
 
 import sympy as sp
 
-from dpsym.enclosures.numbers import Undecided, sign
+from dpsym.enclosures.failures import Undecided
+from dpsym.enclosures.numbers import sign
 
 __all__ = ["is_even", "is_log_concave", "is_translation", "largest_shift_is_worst"]
 

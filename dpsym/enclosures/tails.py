@@ -13,29 +13,15 @@ from itertools import zip_longest
 import sympy as sp
 from flint import arb
 
+from dpsym.enclosures.failures import Infinite, NoEnclosureError, Undecided
 from dpsym.enclosures.forms import ZERO, Atom, Product, Sum, exponential, log_of
-from dpsym.enclosures.numbers import FUNCTIONS, Undecided, ball, sign, whole_power
-from dpsym.errors import UnsupportedError
+from dpsym.enclosures.numbers import ball, sign, whole_power
 from dpsym.quadrature import exponential_tail, geometric_tail, power_tail
 
-__all__ = [
-    "Germ",
-    "Infinite",
-    "bound_of_log",
-    "germ",
-    "hull",
-    "integral",
-    "of_sum",
-    "series",
-    "trend",
-]
+__all__ = ["Germ", "bound_of_log", "germ", "hull", "integral", "of_sum", "series", "trend"]
 
 _ZERO, _ONE = arb(0), arb(1)
 Poly = tuple[sp.Expr, ...]
-
-
-class Infinite(Exception):
-    """The integral or sum diverges: this is certain."""
 
 
 @dataclass(frozen=True)
@@ -125,7 +111,7 @@ def _at(order: sp.Expr, poly: Poly, x: arb) -> arb:
 def germ(item: Product, start: arb) -> Germ:
     """The germ of a product on [start, oo), start > 0.
 
-    Raises: Undecided if the range begins too early to tell; UnsupportedError.
+    Raises: Undecided if the range begins too early to tell; NoEnclosureError.
 
     >>> from dpsym.enclosures.forms import X, constant, plus, power, to_product
     >>> found = germ(power(to_product(plus(constant(1), X)), sp.Integer(-2)), arb(100))
@@ -164,7 +150,7 @@ def _exponential_of(item: Product, start: arb) -> Germ:
         return Germ((inner.span * top).exp())
     # g = x**order * exp(poly), of coefficients >= 0
     if any(sign(c) < 0 for c in inner.poly) or (inner.order != 0 and sign(inner.order) < 0):
-        raise UnsupportedError("enclose", ["a tail like this one"], FUNCTIONS)
+        raise NoEnclosureError("how fast a tail falls is not known")
     grows = inner.span > 0
     if not (grows or inner.span < 0):
         raise Undecided("whether an exponent grows")
@@ -201,7 +187,7 @@ def _lgamma_falls(factor: sp.Expr, base: Atom, start: arb) -> Germ:
     """exp(factor * lgamma(a x + b)), factor < 0: lgamma is convex, so above its tangent at T."""
     argument = base.args[0]
     if argument.rest or argument.degree != 1 or sign(argument.poly[1]) <= 0:
-        raise UnsupportedError("enclose", ["loggamma"], FUNCTIONS)
+        raise NoEnclosureError("how fast a tail with loggamma falls is not known")
     at = ball(argument.poly[0]) + ball(argument.poly[1]) * start
     if not at > 0:
         raise Undecided("loggamma of what may be 0")
@@ -234,7 +220,7 @@ def _base(base: Atom, start: arb) -> Germ:
         low = span.upper().erfc() if span.upper().is_finite() else _ZERO
         high = span.lower().erfc() if span.lower().is_finite() else arb(2)
         return Germ(low.union(high))
-    raise UnsupportedError("enclose", [f"{base.name} in a tail"], FUNCTIONS)
+    raise NoEnclosureError(f"how fast a tail with {base.name} falls is not known")
 
 
 def _series(base: Atom, start: arb) -> Germ:

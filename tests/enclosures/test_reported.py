@@ -143,10 +143,7 @@ CASES: dict[tuple[str, str], Callable[[], object]] = {
     ("B042", "D2"): lambda: renyi(table([HALF, HALF], [1 - E2 / 2, E2 / 2]), 2),
     ("B042", "suprho"): lambda: rho(table([HALF, HALF], [1 - E2 / 2, E2 / 2])),
     ("B044", "eps"): lambda: pure(
-        table(
-            [R(1, 10)] * 10,
-            [weight / (1 + 9 * sp.E) for weight in [sp.S.One, *[sp.E] * 9]],
-        )
+        table([R(1, 10)] * 10, [weight / (1 + 9 * sp.E) for weight in [sp.S.One, *[sp.E] * 9]])
     ),
     ("B045", "eps"): lambda: pure(
         table([HALF, HALF], [sp.E / (sp.E + 1 / sp.E), 1 / sp.E / (sp.E + 1 / sp.E)])
