@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import flint
 from flint import acb, arb, fmpq
 
 __all__ = [
