@@ -253,7 +253,8 @@ def integral(
 
     for pieces that cover each region in order, which is shown. As phi(p, q) >= A p + B q (``low``)
     or phi <= 0, shown, the integral is the limit of those over bounded pieces. Atoms add phi(p, q)
-    times their weight. Fails for another goal, an unnormalised pair, or a region that is not an interval.
+    times their weight. Fails for another goal, an unnormalised pair, or a region that is no
+    interval.
     """
     claim, form, bound = _moment(goal, "integral")
     below = form if low else Form(-form.f, *(v and -v for v in (form.at_p, form.at_q)))

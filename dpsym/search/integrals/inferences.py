@@ -57,7 +57,7 @@ def inferences(goal: Statement) -> Iterator[Inference]:
 
 
 def by_largest_loss(goal: Statement) -> Iterator[Inference]:
-    """For pure DP of one explicit mechanism: the largest loss of each pair first, then the claim."""
+    """For pure DP of one mechanism: the largest loss of each pair first, then the claim."""
     (stage,), (claim,) = goal.stages, goal.claims
     if not isinstance(stage, Mechanism):
         return
@@ -112,8 +112,6 @@ def _settled(goal: Statement, plan: Any, rule: str) -> Iterator[Inference]:
         yield "either", {"item": -item}
     except NeedsFloor as needs:
         yield "floor", {"name": fresh(goal, "m"), "value": needs.item}
-    except NoPlan:
-        return
 
 
 def _unsigned(goal: Statement, item: Term) -> Term:

@@ -18,6 +18,7 @@ from dpsym.kernel.terms import Term
 from dpsym.kernel.theorems import Theorem, prove
 from dpsym.search.bounds import bounds
 from dpsym.search.integrals.inferences import Inference, by_largest_loss, inferences
+from dpsym.search.integrals.plans import NoPlan
 from dpsym.search.leaf.budget import Budget, OutOfBudget
 from dpsym.search.leaf.hinted import Hint
 from dpsym.search.privacy import library
@@ -178,7 +179,8 @@ class _Prover:
             if isinstance(stage, Processed):
                 return self.apply(goal, "postprocess", stage=index)
         first: Stuck | None = None
-        for attempt in (self.by_totals, self.directly):
+        explicit = any(isinstance(stage, Mechanism) for stage in goal.stages)
+        for attempt in (self.directly,) if explicit else (self.by_totals, self.directly):
             try:
                 return attempt(goal)
             except Stuck as stuck:
@@ -223,12 +225,17 @@ class _Prover:
         """Rules to try for one explicit mechanism, planned within the time that is left."""
         if support:
             yield "pointwise", {}
+        found: list[Inference] = []
+        reason = ""
         try:
             with Budget(self.left()).enforced():
-                found = list((by_largest_loss if support else inferences)(goal))
-        except (OutOfBudget, Refusal):
-            return
+                for inference in (by_largest_loss if support else inferences)(goal):
+                    found.append(inference)
+        except (OutOfBudget, Refusal, NoPlan) as stop:
+            reason = str(stop)
         yield from found
+        if reason and not found:
+            raise Stuck(reason, out_of_time=self.left() < 1)
 
     def both_ways(self, goal: Statement) -> Proof:
         try:
