@@ -446,8 +446,8 @@ def masses(goal: Statement, masses: tuple[Mass, ...]) -> list[Goal]:
     F, one pair => the integral of phi is at most c
 
     where each r_j has mass 1: it is p or q, with the output shifted and scaled (scale > 0; for
-    integers 1, and the shift an integer), and parameters replaced by others that satisfy F. Fails
-    for several regions, a shift or scale on a part of the line, and parameters replaced in an
+    integers 1, and the shift an integer), and parameters replaced by others that satisfy F.
+    Fails for several regions, a shift or scale on a part of the line, and parameters replaced in an
     unnormalised pair.
     """
     claim, form, bound = _moment(goal, "masses")
