@@ -16,7 +16,6 @@ from dpsym.kernel.definitions import P_RAY, Q_RAY, Form, Moment, Support, constr
 from dpsym.kernel.kinds import NAME, TERM, ListKind, MaybeKind, RowKind, choice, whole
 from dpsym.kernel.refusal import expect, require
 from dpsym.kernel.rules import Goal, privacy_rule
-from dpsym.kernel.rules_calculus import Bounded
 from dpsym.kernel.rules_privacy import (
     bounded_below,
     claimed,
@@ -29,6 +28,7 @@ from dpsym.kernel.rules_privacy import (
 from dpsym.kernel.sequents import (
     Facts,
     Sequent,
+    context,
     defined,
     normal,
     obligations,
@@ -353,16 +353,18 @@ def _terms(limit: Limit | None) -> tuple[Term, ...]:
 
 def _ends(goal: Statement, region: Region) -> tuple[End, End]:
     """Where the region starts, and where it ends: for integers, the first beyond it."""
-    name = region.output or ""
-    about = Bounded(Sequent(with_facts(goal.facts, *region.facts), Fact(ZERO, ">=")), name)
-    read = len(about.lower) + len(about.upper)
-    one_each = read == len(region.facts) and len(about.lower) < 2 and len(about.upper) < 2
-    require(one_each, "integral", "a region that is an interval", region)
-    first, last = (ends[0][0] if ends else None for ends in (about.lower, about.upper))
+    known = context(goal.facts)  # the region's own facts say nothing where it is empty
+    ends: dict[bool, Term] = {}
+    for fact in region.facts:
+        split = None if fact.rel == "!=" else known.affine(fact.term, region.output or "")
+        slope, end = expect(tuple, split, "integral", "a region that is an interval")
+        require((slope > 0) not in ends, "integral", "a region that is an interval", region)
+        closed = region.kind == st.REAL or fact.rel == ">="
+        require(closed, "integral", "closed bounds of integers", fact)
+        ends[slope > 0] = end
+    first, last = ends.get(True), ends.get(False)
     if region.kind == st.REAL:
         return first, last
-    for end, rel in (*about.lower, *about.upper):
-        require(rel == ">=", "integral", "closed bounds of integers", end)
     return _integer(goal, first), _integer(goal, None if last is None else last + 1)
 
 
@@ -454,8 +456,8 @@ def masses(goal: Statement, masses: tuple[Mass, ...]) -> list[Goal]:
     F, one pair => the integral of phi is at most c
 
     where each r_j has mass 1: it is p or q, with the output shifted and scaled (scale > 0; for
-    integers 1, and the shift an integer), and parameters replaced by others that satisfy F. Fails
-    for several regions, a shift or scale on a part of the line, and parameters replaced in an
+    integers 1, and the shift an integer), and parameters replaced by others that satisfy F.
+    Fails for several regions, a shift or scale on a part of the line, and parameters replaced in an
     unnormalised pair.
     """
     claim, form, bound = _moment(goal, "masses")
