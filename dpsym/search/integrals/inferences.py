@@ -49,9 +49,12 @@ def inferences(goal: Statement) -> Iterator[Inference]:
     if not isinstance(forward, Moment):
         return
     form = forward.form
-    found = mass_plan(goal, pair, form, claim.reverse)
-    if found is not None:
-        yield "masses", {"masses": found}
+    for mirror in (False, True):
+        below = _low(form, goal) if mirror else None
+        found = mass_plan(goal, pair, form, claim.reverse, mirror, below)
+        if found is not None:
+            yield "masses", found
+            break
     if pair.normalised:
         yield from _settled(goal, lambda: _integral(goal, pair, form, claim.reverse), "integral")
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from dpsym.kernel import canon as cn
 from dpsym.kernel import terms as tm
 from dpsym.kernel.canon import Canon, Poly
@@ -11,13 +13,25 @@ from dpsym.kernel.rules_mechanisms import Mass, homogeneous, is_integer
 from dpsym.kernel.sequents import context, with_facts
 from dpsym.kernel.statements import INTEGER, Pair, Region, Statement
 from dpsym.kernel.terms import ONE, ZERO, Term, substitute, var
-from dpsym.search.integrals.summands import coefficients
+from dpsym.search.integrals.summands import coefficients, summands
 
 __all__ = ["mass_plan"]
 
 
-def mass_plan(goal: Statement, pair: Pair, form: Form, swap: bool) -> tuple[Mass, ...] | None:
-    """One mass whose density, moved or at other parameters, is the integrand; or None."""
+Plan = dict[str, Any]
+
+
+def mass_plan(
+    goal: Statement,
+    pair: Pair,
+    form: Form,
+    swap: bool,
+    mirror: bool = False,
+    below: tuple[Term, Term] | None = None,
+) -> Plan | None:
+    """One mass whose density, moved or at other parameters, is the integrand; or None.
+
+    With ``mirror``, the mean of the integrand at both sides of the centre of p, a symmetric law."""
     if len(pair.regions) != 1 or form.f.kinked or pair.regions[0].output is None:
         return None
     (region,) = pair.regions
@@ -25,13 +39,50 @@ def mass_plan(goal: Statement, pair: Pair, form: Form, swap: bool) -> tuple[Mass
     canon = context(with_facts(goal.facts, *region.facts)).canon
     value = homogeneous(form.f, p, q)
     try:
+        if mirror:
+            return _mirrored(goal, region, canon, p, value, below)
         logs = canon(tm.log(value)), canon(tm.log(region.q))
         found = _moved(goal, region, canon, *logs) if not region.facts else None
         if found is None and pair.normalised:
             found = _at_other_parameters(goal, region, canon, *logs)
-        return None if found is None else _sized(canon, region, value, found)
+        sized = None if found is None else _sized(canon, region, value, found)
+        return None if sized is None else {"masses": sized, "mirror": None}
     except (Refusal, TooLarge):
         return None
+
+
+def _mirrored(
+    goal: Statement,
+    region: Region,
+    canon: Canon,
+    p: Term,
+    value: Term,
+    below: tuple[Term, Term] | None,
+) -> Plan | None:
+    x = var(region.output or "")
+    own = coefficients(canon, canon(tm.log(p)), x)
+    if own is None or len(own) != 3 or region.facts:
+        return None
+    centre = canon.normal(-own[1] / own[2])
+    if not _may_move(goal, region, centre):
+        return None
+    other = substitute(value, {str(x.value): centre - x})
+    parts = summands(canon, canon((value + other) / 2), x)
+    density, found = "p" if p is region.p else "q", []
+    for part in parts or ():
+        if part.power or len(part.exponent) != 2:
+            return None
+        shift = canon.normal((own[1] - part.exponent[0]) / (2 * own[2]))
+        moved = substitute(p, {str(x.value): x - shift})
+        size = canon.normal(part.term(x) / moved)
+        if region.output in size.vars or not _may_move(goal, region, shift):
+            return None
+        found.append(Mass(size, density, shift, ONE, ()))
+    return {"masses": tuple(found), "mirror": (centre, below)} if found else None
+
+
+def _may_move(goal: Statement, region: Region, shift: Term) -> bool:
+    return region.kind != INTEGER or is_integer(shift, dict(goal.variables))
 
 
 def _sized(canon: Canon, region: Region, value: Term, mass: Mass) -> tuple[Mass, ...] | None:
@@ -60,9 +111,7 @@ def _moved(
             return None
         scale = canon.normal(tm.sqrt(target[2] / own[2]))
     shift = canon.normal((scale * own[1] - target[1]) / (2 * target[2]))
-    if region.kind == INTEGER and not is_integer(shift, dict(goal.variables)):
-        return None
-    return Mass(ONE, "q", shift, scale, ())
+    return Mass(ONE, "q", shift, scale, ()) if _may_move(goal, region, shift) else None
 
 
 def _at_other_parameters(
