@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import sympy as sp
@@ -94,11 +95,13 @@ def _ranges(piece: Piece, tail: Tail, tolerance: arb) -> tuple[list[_Range], arb
     return [_Range(start, end, 1 if end > 0 else -1)], outside
 
 
+@lru_cache(maxsize=1024)
 def sided(item: Product, side: int) -> Product:
     """As a function of the distance from 0 on that side."""
     return product_towards(item if side > 0 else reflect_product(item), 1)
 
 
+@lru_cache(maxsize=1024)
 def sided_sum(term: Sum, side: int) -> Sum:
     return towards(term if side > 0 else reflect(term), 1)
 
@@ -162,6 +165,7 @@ def kullback_leibler(pieces: Sequence[Piece], tolerance: arb, bits: int) -> Meas
     return mass(found, tolerance, bits)
 
 
+@lru_cache(maxsize=1024)
 def loss_of(p: Product, q: Product) -> Sum:
     return aligned(minus(logarithm(p), logarithm(q)))
 

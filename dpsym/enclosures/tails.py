@@ -8,6 +8,7 @@ they are infinite.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import zip_longest
 
 import sympy as sp
@@ -41,6 +42,7 @@ class Germ:
         return self.order == 0 and not self.poly
 
 
+@lru_cache(maxsize=8192)
 def _add(first: Poly, second: Poly) -> Poly:
     out = [a + b for a, b in zip_longest(first, second, fillvalue=sp.S.Zero)]
     while out and sign(out[-1]) == 0:
