@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
@@ -77,18 +78,30 @@ Tail = Callable[[arb, int], arb]
 """What is beyond T on one side (1: [T, oo), -1: (-oo, -T])."""
 
 
-def _ranges(piece: Piece, tail: Tail, tolerance: arb) -> tuple[list[_Range], arb]:
+@lru_cache(maxsize=1024)
+def reach(item: Product, side: int) -> int:
+    """About how far out there is mass, as a power of two: where to look first."""
+    near = sided(item, side)
+    try:
+        end, _ = cut_off(lambda t: integral(germ(near, t), t), arb(2) ** -64, _ZERO)
+    except (Undecided, Infinite):
+        return 0
+    return round(math.log2(float(end))) if end > arb(2) ** -1000 else -1000
+
+
+def _ranges(piece: Piece, item: Product, tail: Tail, tolerance: arb) -> tuple[list[_Range], arb]:
     """The piece without its infinite ends, and what these contribute."""
     outside = _ZERO
     low, high = piece.start, piece.end
     start = None if low is -sp.oo else ball(low)
     end = None if high is sp.oo else ball(high)
     if end is None:
-        cut, rest = cut_off(lambda t: tail(t, 1), tolerance, start if start is not None else _ZERO)
+        least = start if start is not None else _ZERO
+        cut, rest = cut_off(lambda t: tail(t, 1), tolerance, least, reach(item, 1))
         end, outside = cut, outside + rest
     if start is None:
         least = _ZERO if high is sp.oo else -end
-        cut, rest = cut_off(lambda t: tail(t, -1), tolerance, least)
+        cut, rest = cut_off(lambda t: tail(t, -1), tolerance, least, reach(item, -1))
         start, outside = -cut, outside + rest
     if start < 0 < end:
         return [_Range(start, _ZERO, -1), _Range(_ZERO, end, 1)], outside
@@ -120,7 +133,7 @@ def mass(pieces: Sequence[tuple[Piece, Product]], tolerance: arb, bits: int) -> 
         def tail(start: arb, side: int, item: Product = item) -> arb:
             return integral(germ(sided(item, side), start), start)
 
-        ranges, outside = _ranges(piece, tail, tolerance)
+        ranges, outside = _ranges(piece, item, tail, tolerance)
         tails += outside.rad()
         total += outside
         for part in ranges:
@@ -198,7 +211,7 @@ def _positive_part(piece: Piece, p: Product, excess: Sum, tolerance: arb, bits: 
         whole = integral(germ(sided(p, side), start), start)
         return whole * excess_share(sided_sum(excess, side), start)
 
-    ranges, outside = _ranges(piece, tail, tolerance)
+    ranges, outside = _ranges(piece, p, tail, tolerance)
     total = outside
     for part in ranges:
         near = towards(excess, part.side)
@@ -305,16 +318,16 @@ def largest_loss(pieces: Sequence[Piece], tolerance: arb) -> arb:
             continue
         if piece.q is None:
             raise Infinite
-        losses.append((piece, loss_of(piece.p, piece.q)))
+        losses.append((piece, piece.p, loss_of(piece.p, piece.q)))
     low = high = arb.neg_inf()
-    for piece, loss in losses:
+    for piece, _, loss in losses:
         for value in _samples(piece, loss):
             low = low.max(value.lower())
-    for piece, loss in losses:
+    for piece, p, loss in losses:
         if loss.is_constant:
             found = [ball(loss.poly[0]) if loss.poly else _ZERO]
         else:
-            found = list(_suprema(piece, loss, tolerance, low))
+            found = list(_suprema(piece, p, loss, tolerance, low))
         for value in found:
             low, high = low.max(value.lower()), high.max(value.upper())
     return between(low, high.max(low))
@@ -333,7 +346,7 @@ def _samples(piece: Piece, loss: Sum) -> Iterator[arb]:
                     yield value
 
 
-def _suprema(piece: Piece, loss: Sum, tolerance: arb, known: arb) -> Iterator[arb]:
+def _suprema(piece: Piece, p: Product, loss: Sum, tolerance: arb, known: arb) -> Iterator[arb]:
     """Enclosures, the greatest of which holds the supremum if it is above ``known``."""
     tails: list[arb] = []
 
@@ -344,7 +357,7 @@ def _suprema(piece: Piece, loss: Sum, tolerance: arb, known: arb) -> Iterator[ar
         tails.append(value)
         return value
 
-    ranges, _ = _ranges(piece, tail, tolerance)
+    ranges, _ = _ranges(piece, p, tail, tolerance)
     yield from (value for value in tails if value.rad() <= tolerance)
     for part in ranges:
         yield from _supremum(function(towards(loss, part.side)), part, tolerance, known)
