@@ -16,7 +16,6 @@ from dpsym.kernel.definitions import P_RAY, Q_RAY, Form, Moment, Support, constr
 from dpsym.kernel.kinds import NAME, TERM, ListKind, MaybeKind, RowKind, choice, whole
 from dpsym.kernel.refusal import expect, require
 from dpsym.kernel.rules import Goal, privacy_rule
-from dpsym.kernel.rules_calculus import Bounded
 from dpsym.kernel.rules_privacy import (
     bounded_below,
     claimed,
@@ -29,6 +28,7 @@ from dpsym.kernel.rules_privacy import (
 from dpsym.kernel.sequents import (
     Facts,
     Sequent,
+    context,
     defined,
     normal,
     obligations,
@@ -238,14 +238,14 @@ LIMIT = MaybeKind(RowKind((TERM, ListKind(SLACK)), Limit))
 PIECE = RowKind((TERM, MaybeKind(TERM), LIMIT, LIMIT, choice("", "p", "q")), Piece)
 PIECES = ListKind(ListKind(PIECE))
 Pieces = tuple[Piece, ...]
+LOW = MaybeKind(RowKind((TERM, TERM)))
+Low = tuple[Term, Term] | None
 Integrand = Callable[[Piece, Facts], tuple[list[Sequent], Term]]
 End = Term | None
 
 
-@privacy_rule(low=MaybeKind(RowKind((TERM, TERM))), pieces=PIECES)
-def integral(
-    goal: Statement, low: tuple[Term, Term] | None, pieces: tuple[Pieces, ...]
-) -> list[Goal]:
+@privacy_rule(low=LOW, pieces=PIECES)
+def integral(goal: Statement, low: Low, pieces: tuple[Pieces, ...]) -> list[Goal]:
     """F, x inside |- G' - phi(p, q) >= 0   (of integers: G[x+1] - G - phi(p, q) >= 0)
     F |- c - sum of (G at the end - G at the start) >= 0      D(G | F, x in the closed piece) ...
     ---------------------------------------------------------------------------------------------
@@ -253,13 +253,11 @@ def integral(
 
     for pieces that cover each region in order, which is shown. As phi(p, q) >= A p + B q (``low``)
     or phi <= 0, shown, the integral is the limit of those over bounded pieces. Atoms add phi(p, q)
-    times their weight. Fails for another goal, an unnormalised pair, or a region that is not an interval.
+    times their weight. Fails for another goal, an unnormalised pair, or a region that is no
+    interval.
     """
     claim, form, bound = _moment(goal, "integral")
-    below = form if low else Form(-form.f, *(v and -v for v in (form.at_p, form.at_q)))
-    low = low or (ZERO, ZERO)
-    within(declared(goal.variables), *low)
-    out = bounded_below(goal.facts, below, low, frozenset([P_RAY, Q_RAY]))
+    out = _has_integral(goal, form, low)
     regions = _normalised(goal, "integral").regions
     require(len(regions) == len(pieces), "integral", "pieces for each region", len(pieces))
     total = ZERO
@@ -274,6 +272,13 @@ def integral(
         more, value = _summed(goal, region, parts, integrand)
         out, total = out + more, total + value
     return list(dict.fromkeys([*out, *shown(goal.facts, bound - total)]))
+
+
+def _has_integral(goal: Statement, form: Form, low: Low) -> list[Sequent]:
+    """That the form is at least A p + B q, so that an integral of it exists, or never positive."""
+    below = form if low else Form(-form.f, *(v and -v for v in (form.at_p, form.at_q)))
+    within(declared(goal.variables), *(low or ()))
+    return bounded_below(goal.facts, below, low or (ZERO, ZERO), frozenset([P_RAY, Q_RAY]))
 
 
 def _moment(goal: Statement, rule: str) -> tuple[Guarantee, Form, Term]:
@@ -309,7 +314,12 @@ def homogeneous(f: Term, p: Term, q: Term) -> Term:
     if f.op == "mul" and len(moving) == 1:
         fixed = [arg for arg in f.args if arg is not moving[0]]
         return tm.mul(*fixed, homogeneous(moving[0], p, q))
-    return q * substitute(f, {st.RATIO: p / q})
+    above, below = ([*item.args] if item.op == "mul" else [item] for item in (p, q))
+    for factor in [item for item in above if item in below]:  # not zero, as q is not
+        if factor in below:
+            above.remove(factor)
+            below.remove(factor)
+    return q * substitute(f, {st.RATIO: tm.mul(*above) / tm.mul(*below)})
 
 
 def _summed(
@@ -347,16 +357,18 @@ def _terms(limit: Limit | None) -> tuple[Term, ...]:
 
 def _ends(goal: Statement, region: Region) -> tuple[End, End]:
     """Where the region starts, and where it ends: for integers, the first beyond it."""
-    name = region.output or ""
-    about = Bounded(Sequent(with_facts(goal.facts, *region.facts), Fact(ZERO, ">=")), name)
-    read = len(about.lower) + len(about.upper)
-    one_each = read == len(region.facts) and len(about.lower) < 2 and len(about.upper) < 2
-    require(one_each, "integral", "a region that is an interval", region)
-    first, last = (ends[0][0] if ends else None for ends in (about.lower, about.upper))
+    known = context(goal.facts)  # the region's own facts say nothing where it is empty
+    ends: dict[bool, Term] = {}
+    for fact in region.facts:
+        split = None if fact.rel == "!=" else known.affine(fact.term, region.output or "")
+        slope, end = expect(tuple, split, "integral", "a region that is an interval")
+        require((slope > 0) not in ends, "integral", "a region that is an interval", region)
+        closed = region.kind == st.REAL or fact.rel == ">="
+        require(closed, "integral", "closed bounds of integers", fact)
+        ends[slope > 0] = end
+    first, last = ends.get(True), ends.get(False)
     if region.kind == st.REAL:
         return first, last
-    for end, rel in (*about.lower, *about.upper):
-        require(rel == ">=", "integral", "closed bounds of integers", end)
     return _integer(goal, first), _integer(goal, None if last is None else last + 1)
 
 
@@ -441,16 +453,19 @@ class Mass:
 MASS = RowKind((TERM, choice("p", "q"), TERM, TERM, ListKind(RowKind((NAME, TERM)))), Mass)
 
 
-@privacy_rule(masses=ListKind(MASS))
-def masses(goal: Statement, masses: tuple[Mass, ...]) -> list[Goal]:
+@privacy_rule(masses=ListKind(MASS), mirror=MaybeKind(RowKind((TERM, LOW))))
+def masses(
+    goal: Statement, masses: tuple[Mass, ...], mirror: tuple[Term, Low] | None
+) -> list[Goal]:
     """F, x |- sum c_j r_j(x) - phi(p, q) >= 0   F |- c - sum c_j >= 0   F |- F[other parameters]
     ------------------------------------------------------------------------------------------
     F, one pair => the integral of phi is at most c
 
     where each r_j has mass 1: it is p or q, with the output shifted and scaled (scale > 0; for
-    integers 1, and the shift an integer), and parameters replaced by others that satisfy F. Fails
-    for several regions, a shift or scale on a part of the line, and parameters replaced in an
-    unnormalised pair.
+    integers 1, and the shift an integer), and parameters replaced by others that satisfy F. With a
+    mirror m, the mean of phi at x and at m - x is meant; phi has an integral as in ``integral``.
+    Fails for several regions, a shift, scale or mirror on a part of the line, and parameters
+    replaced in an unnormalised pair.
     """
     claim, form, bound = _moment(goal, "masses")
     pair = _only_pair(goal, "masses")
@@ -460,6 +475,13 @@ def masses(goal: Statement, masses: tuple[Mass, ...]) -> list[Goal]:
     given = with_facts(goal.facts, *region.facts)
     p, q = (region.q, region.p) if claim.reverse else (region.p, region.q)
     out, value = _value(form, p, q, "", given)
+    if mirror is not None:
+        centre, low = mirror
+        whole = region.kind == st.REAL or is_integer(centre, kinds)
+        require(whole and not region.facts, "masses", "a mirror of the whole line", centre)
+        within(declared(goal.variables), centre)
+        out += [*obligations(goal.facts, centre), *_has_integral(goal, form, low)]
+        value = (value + substitute(value, {name: centre - var(name)})) / 2
     total = mass = ZERO
     for one in masses:
         names = dict(one.mapping)

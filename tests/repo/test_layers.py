@@ -22,7 +22,9 @@ COMMON = {"errors", "quadrature", "version"}  # imports nothing of the package
 TRANSLATION = {"translate"}  # between SymPy and the kernel's terms
 CHECKING = {"checking", "closed_forms", "hints", "openings", "undefined", "wellformed"}
 EVIDENCE = {  # what people read of goals, proofs and witnesses; loads no SymPy but where it must
+    "analytic",
     "certificates",
+    "events",
     "explaining",
     "goals",
     "latex",

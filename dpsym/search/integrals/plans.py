@@ -9,10 +9,11 @@ from itertools import pairwise
 
 from dpsym.kernel import terms as tm
 from dpsym.kernel.rules_calculus import Bounded
-from dpsym.kernel.rules_mechanisms import Limit, Piece
+from dpsym.kernel.rules_mechanisms import Limit, Piece, is_integer
 from dpsym.kernel.sequents import Facts, Sequent, context, with_facts
 from dpsym.kernel.statements import INTEGER, Fact, Region, Statement
 from dpsym.kernel.terms import ZERO, Term, substitute, var
+from dpsym.search import leaf
 from dpsym.search.integrals.antiderivatives import antiderivative, antidifference
 from dpsym.search.integrals.cuts import Split, compared, ordered, plain, resolved, roots, switches
 from dpsym.search.integrals.limits import limit_at, sign_at
@@ -98,7 +99,7 @@ class _Planner:
 
     def pieces(self) -> tuple[Piece, ...]:
         if self.region.output is None:
-            return (Piece(ZERO, null=self.null(self.p, self.q, self.facts)),)
+            return (self.atom(),)
         out: list[Piece] = []
         for stretch in self.stretches():
             out += self.stretch(stretch)
@@ -150,12 +151,19 @@ class _Planner:
         return False
 
     def first_beyond(self, item: Term) -> Term:
-        """For integers, cut points have to be integers themselves."""
+        """The first integer beyond a cut, the integer itself if it is one that starts a piece."""
         kinds = dict(self.goal.variables)
-        from dpsym.kernel.rules_mechanisms import is_integer
-
         if is_integer(item, kinds):
             return item
+        for name, kind in self.goal.variables:  # the floor that a rule has named
+            gap, known = item - var(name), context(self.facts)
+            inside = Fact(gap, ">="), Fact(1 - gap, ">")
+            if kind == INTEGER and all(map(known.evident, inside)):
+                return var(name) + 1
+        values = [number(item, at) for at in self.samples]
+        floors = {math.floor(value) for value in values if math.isfinite(value)}
+        if len(floors) == 1:
+            return tm.num(floors.pop() + 1)
         raise NeedsFloor(item)
 
     def branches(self, item: Term, stretch: Stretch) -> list[Term]:
@@ -171,6 +179,8 @@ class _Planner:
         """Some outputs inside the stretch, for one sample."""
         low = None if stretch.start is None else number(stretch.start, at)
         high = None if stretch.end is None else number(stretch.end, at)
+        if self.whole:
+            return _whole_places(low, high)
         if low is not None and high is not None:
             return (
                 [low + (high - low) * share for share in (0.137, 0.5, 0.861)] if high > low else []
@@ -235,10 +245,19 @@ class _Planner:
         return None
 
     def null(self, p: Term, q: Term, known: Facts) -> str:
-        for name, item in (("q", q), ("p", p)):
+        """The density that is zero; p if both are, since no form is infinite where p is."""
+        for name, item in (("p", p), ("q", q)):
             if context(known).evident(Fact(-item, ">=")):
                 return name
         return ""
+
+    def atom(self) -> Piece:
+        for item in (self.p, self.q):
+            known, fact = context(self.facts), Fact(item, ">")
+            settled = known.evident(fact) or known.evident(Fact(-item, ">="))
+            if not settled and not leaf.easy(Sequent(self.facts, fact)):
+                raise Split(plain(-item, self.facts))
+        return Piece(ZERO, null=self.null(self.p, self.q, self.facts))
 
     def primitive(self, value: Term, part: Stretch) -> tuple[Term, Limit | None, Limit | None]:
         canon = context(self.inside(part)).canon
@@ -258,6 +277,20 @@ class _Planner:
                     raise NoPlan(f"no limit of {found!r}")
             limits.append(limit)
         return canon.normal(found), limits[0], limits[1]
+
+
+def _whole_places(low: float | None, high: float | None) -> list[float]:
+    """Some integers from low on and before high."""
+    known = [end for end in (low, high) if end is not None]
+    if not all(map(math.isfinite, known)):
+        return []
+    first = -31 if low is None and high is None else (low if low is not None else high - 31)
+    after = high if high is not None else first + 63
+    first, after = round(first), round(after)
+    steps = [0, 1, 2, 5, 11, 31, 62]
+    forward = [first + step for step in steps if first + step < after]
+    backward = [after - 1 - step for step in steps if after - 1 - step >= first]
+    return [float(place) for place in dict.fromkeys([*forward, *backward])]
 
 
 class NeedsFloor(Exception):
