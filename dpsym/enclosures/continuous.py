@@ -37,7 +37,7 @@ from dpsym.enclosures.rewriting import (
 )
 from dpsym.enclosures.roots import Segment, bounds, signs
 from dpsym.enclosures.tails import bound_of_log, germ, hull, integral, of_sum, trend
-from dpsym.quadrature import between, integrate
+from dpsym.quadrature import Integrand, between, integrate
 
 __all__ = [
     "Measured",
@@ -142,8 +142,26 @@ def mass(pieces: Sequence[tuple[Piece, Product]], tolerance: arb, bits: int) -> 
 
 
 def _integral(item: Product, part: _Range, bits: int) -> arb:
-    density = product(product_towards(item, part.side), COMPLEX)
-    return integrate(lambda z, _: density(z), part.start, part.end, bits)
+    sided_item = product_towards(item, part.side)
+    density = product(sided_item, COMPLEX)
+    return _between(lambda z, _: density(z), product(sided_item), part.start, part.end, bits)
+
+
+def _between(f: Integrand, rough: Function, start: arb, end: arb, bits: int) -> arb:
+    """The integral of f, of which ``rough`` encloses the values, or a bound, on real balls.
+
+    An end at which f is not analytic, such as that of x**(3/2) at 0, is cut off.
+    """
+    gap = (end - start).mid() * arb(2) ** (-2 * bits)
+    cut = _ZERO
+    inner_start, inner_end = start + gap, end - gap
+    if not f(acb(start.union(inner_start)), True).is_finite():
+        cut += rough(start.union(inner_start)) * gap
+        start = inner_start
+    if not f(acb(inner_end.union(end)), True).is_finite():
+        cut += rough(inner_end.union(end)) * gap
+        end = inner_end
+    return integrate(f, start, end, bits) + cut
 
 
 def moment(pieces: Sequence[Piece], alpha: sp.Expr, tolerance: arb, bits: int) -> Measured:
@@ -283,7 +301,11 @@ def _between_roots(density: Product, excess: Sum, segment: Segment, bits: int) -
     def integrand(z: acb, _: bool) -> Any:
         return -(p(z) * (-r(z)).expm1())
 
-    return _nonnegative(integrate(integrand, segment.start, segment.end, bits))
+    height = product(density)
+    found = _between(
+        integrand, lambda z: height(z) * between(_ZERO, _ONE), segment.start, segment.end, bits
+    )
+    return _nonnegative(found)
 
 
 def _nonnegative(value: arb) -> arb:
