@@ -40,7 +40,8 @@ _MOST = 86_400.0
 _UNDEFINED_FIRST, _UNDEFINED_LAST = 0.15, 1.0  # seconds, for each sub-term and for all of them
 _SIGN_SECONDS, _ROW_SECONDS, _DOMAIN_SECONDS = 1.0, 5.0, 5.0
 # shares of the budget
-_FIRST_PROOF, _REFUTATION, _DOMAIN, _MASSES, _SHORT = 0.35, 0.35, 0.3, 0.15, 0.04
+_FIRST_PROOF, _REFUTATION, _DOMAIN, _MASSES = 0.35, 0.35, 0.3, 0.15
+_LOOKS = (0.01, True), (0.02, False), (0.12, True)
 
 
 def check(
@@ -260,10 +261,10 @@ class _Check:
 
     def turns(self) -> tuple[tuple[float, bool], ...]:
         """Shares of the time that is left, and whether it is for a proof or for a refutation. A
-        claim about densities has a short look first, as integrals take their time."""
+        claim about densities has short looks first, as integrals take their time."""
         rest = (_FIRST_PROOF, True), (_REFUTATION, False), (1.0, True)
         explicit = any(isinstance(stage, Mechanism) for stage in self.goal.statement.stages)
-        return ((_SHORT, True), (_SHORT, False), *rest) if explicit else rest
+        return (*_LOOKS, *rest) if explicit else rest
 
     def unknown(self, reason: str, left: tuple[object, ...] = ()) -> Unknown:
         return Unknown(self.text, left or (self.text,), reason, seconds=_since(self.started))

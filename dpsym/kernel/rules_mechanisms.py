@@ -63,11 +63,9 @@ def pairs(goal: Statement) -> list[Goal]:
     out: list[Goal] = []
     for pair in _mechanism(goal, "pairs").pairs:
         alone = Mechanism((replace(pair, variables=(), facts=()),))
-        given = with_facts(goal.facts, *pair.facts)
-        out.append(
-            replace(goal, variables=goal.variables + pair.variables, facts=given, stages=(alone,))
-        )
-        declared(goal.variables + pair.variables)
+        variables, given = goal.variables + pair.variables, with_facts(goal.facts, *pair.facts)
+        declared(variables)
+        out.append(Statement(variables, given, (alone,), goal.claims))
     return out
 
 
@@ -111,9 +109,8 @@ def equal(goal: Statement, name: str, value: Term) -> list[Goal]:
     fits = name in kinds and (kinds[name] == st.REAL or is_integer(value, kinds))
     require(fits, "equal", "a variable, and an integer for an integer", name)
     within(declared(goal.variables) - {name}, value)
-    sides = [
-        Sequent(goal.facts, Fact(side, ">=")) for side in (var(name) - value, value - var(name))
-    ]
+    gap = var(name) - value
+    sides = [Sequent(goal.facts, Fact(side, ">=")) for side in (gap, -gap)]
     left = tuple(pair for pair in goal.variables if pair[0] != name)
     return [*obligations(goal.facts, value), *sides, _replaced(goal, {name: value}, left)]
 
@@ -224,23 +221,26 @@ class Limit:
 class Piece:
     """A part of a region, from where the last one ends (at first: from the region's end) to
     ``until`` (None: to the region's end), with an antiderivative. A limit stands for its value at
-    an end where it has none. ``null`` names a density that is zero on the piece."""
+    an end where it has none. ``p`` and ``q`` are other terms for the densities on the piece, in the
+    direction of the claim; ``p`` for what is integrated, if that is one density."""
 
     primitive: Term
     until: Term | None = None
     first: Limit | None = None
     last: Limit | None = None
-    null: str = ""
+    p: Term | None = None
+    q: Term | None = None
 
 
 SLACK = RowKind((TERM, choice(*_VANISHING), whole(-60, 60), TERM, TERM), Slack)
 LIMIT = MaybeKind(RowKind((TERM, ListKind(SLACK)), Limit))
-PIECE = RowKind((TERM, MaybeKind(TERM), LIMIT, LIMIT, choice("", "p", "q")), Piece)
+PIECE = RowKind((TERM, MaybeKind(TERM), LIMIT, LIMIT, MaybeKind(TERM), MaybeKind(TERM)), Piece)
 PIECES = ListKind(ListKind(PIECE))
 Pieces = tuple[Piece, ...]
 LOW = MaybeKind(RowKind((TERM, TERM)))
 Low = tuple[Term, Term] | None
-Integrand = Callable[[Piece, Facts], tuple[list[Sequent], Term]]
+Value = tuple[list[Sequent], Term]
+Integrand = Callable[[Piece, Facts], Value]
 End = Term | None
 
 
@@ -264,10 +264,8 @@ def integral(goal: Statement, low: Low, pieces: tuple[Pieces, ...]) -> list[Goal
     for region, parts in zip(regions, pieces, strict=True):
         p, q = (region.q, region.p) if claim.reverse else (region.p, region.q)
 
-        def integrand(
-            piece: Piece, given: Facts, p: Term = p, q: Term = q
-        ) -> tuple[list[Sequent], Term]:
-            return _value(form, p, q, piece.null, given)
+        def integrand(piece: Piece, given: Facts, p: Term = p, q: Term = q) -> Value:
+            return _value(form, (p, piece.p), (q, piece.q), given)
 
         more, value = _summed(goal, region, parts, integrand)
         out, total = out + more, total + value
@@ -295,13 +293,28 @@ def _normalised(goal: Statement, rule: str) -> Pair:
     return pair
 
 
-def _value(form: Form, p: Term, q: Term, null: str, given: Facts) -> tuple[list[Sequent], Term]:
-    """phi(p, q) for positive p and q, or where one of them is zero; densities are not negative."""
-    if not null:
-        return unless_evident(given, Fact(p, ">"), Fact(q, ">")), homogeneous(form.f, p, q)
-    gone, other, ray = (q, p, P_RAY) if null == "q" else (p, q, Q_RAY)
-    value = expect(Term, form.on(ray), "integral", "a finite value where a density is zero")
-    return unless_evident(given, Fact(-gone, ">=")), value * other
+Density = tuple[Term, Term | None]  # and another term for it, if that is to be used
+
+
+def _value(form: Form, p: Density, q: Density, given: Facts) -> Value:
+    """phi(p, q) for positive p and q, or where one of them is zero."""
+    (same_p, p_term), (same_q, q_term) = _written(p, given), _written(q, given)
+    same = same_p + same_q
+    for gone, other, ray in ((p_term, q_term, Q_RAY), (q_term, p_term, P_RAY)):
+        if gone is ZERO:
+            value = expect(Term, form.on(ray), "integral", "a finite value where a density is zero")
+            return same, value * other
+    positive = unless_evident(given, Fact(p_term, ">"), Fact(q_term, ">"))
+    return [*same, *positive], homogeneous(form.f, p_term, q_term)
+
+
+def _written(density: Density, given: Facts) -> Value:
+    """The other term for a density, if there is one, and that it is the same."""
+    item, other = density
+    if other is None:
+        return [], item
+    gaps = Fact(item - other, ">="), Fact(other - item, ">=")
+    return [*obligations(given, other), *unless_evident(given, *gaps)], other
 
 
 def homogeneous(f: Term, p: Term, q: Term) -> Term:
@@ -322,14 +335,12 @@ def homogeneous(f: Term, p: Term, q: Term) -> Term:
     return q * substitute(f, {st.RATIO: tm.mul(*above) / tm.mul(*below)})
 
 
-def _summed(
-    goal: Statement, region: Region, pieces: Pieces, integrand: Integrand
-) -> tuple[list[Sequent], Term]:
+def _summed(goal: Statement, region: Region, pieces: Pieces, integrand: Integrand) -> Value:
     """Premises, and an upper bound of the integral over the region that they show."""
     require(bool(pieces), "integral", "at least one piece", region)
     for piece in pieces:
         known = declared(goal.variables) | ({region.output} if region.output else set())
-        within(known, piece.primitive)
+        within(known, piece.primitive, *(one for one in (piece.p, piece.q) if one is not None))
         ends = [piece.until, *_terms(piece.first), *_terms(piece.last)]
         within(declared(goal.variables), *(item for item in ends if item is not None))
     if region.output is None:
@@ -390,7 +401,7 @@ def is_integer(item: Term, kinds: dict[str, str]) -> bool:
 
 def _over(
     goal: Statement, region: Region, piece: Piece, ends: tuple[End, End], integrand: Integrand
-) -> tuple[list[Sequent], Term]:
+) -> Value:
     """Premises of one piece, and G at its end less G at its start."""
     name, facts, whole = region.output or "", goal.facts, region.kind == st.INTEGER
     x, (start, end), item = var(name), ends, piece.primitive
@@ -474,7 +485,7 @@ def masses(
     name, kinds = expect(str, region.output, "masses", "densities"), dict(goal.variables)
     given = with_facts(goal.facts, *region.facts)
     p, q = (region.q, region.p) if claim.reverse else (region.p, region.q)
-    out, value = _value(form, p, q, "", given)
+    out, value = _value(form, (p, None), (q, None), given)
     if mirror is not None:
         centre, low = mirror
         whole = region.kind == st.REAL or is_integer(centre, kinds)
@@ -535,8 +546,8 @@ def distributions(goal: Statement, pieces: tuple[tuple[Pieces, ...], ...]) -> li
         parts = (region.p, -region.p, region.q, -region.q)
         for i, (item, parts_of_one) in enumerate(zip(parts, sides, strict=True)):
 
-            def integrand(_: Piece, __: Facts, item: Term = item) -> tuple[list[Sequent], Term]:
-                return [], item
+            def integrand(piece: Piece, given: Facts, item: Term = item) -> Value:
+                return _written((item, piece.p), given)
 
             more, value = _summed(goal, region, parts_of_one, integrand)
             out, totals[i] = out + more, totals[i] - value

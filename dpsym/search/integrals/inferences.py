@@ -128,12 +128,12 @@ def _unsigned(goal: Statement, item: Term) -> Term:
 
 
 def _integral(goal: Statement, pair: Pair, form: Form, swap: bool) -> dict[str, Any]:
-    def integrand(p: Term, q: Term, null: str) -> Term:
-        if null:
-            ray = form.at_p if null == "q" else form.at_q
-            if ray is None:
-                raise NoPlan("an infinite divergence")
-            return ray * (p if null == "q" else q)
+    def integrand(p: Term, q: Term) -> Term:
+        for gone, other, value in ((p, q, form.at_q), (q, p, form.at_p)):
+            if gone is ZERO:
+                if value is None:
+                    raise NoPlan("an infinite divergence")
+                return value * other
         return homogeneous(form.f, p, q)
 
     pieces = tuple(pieces_of(goal, region, swap, integrand) for region in pair.regions)
@@ -155,23 +155,23 @@ def _sides(goal: Statement, pair: Pair) -> dict[str, Any]:
     for region in pair.regions:
         sides: list[tuple[Piece, ...]] = []
         for sign in (ONE, num(-1)):
-
-            def integrand(p: Term, _: Term, __: str, sign: Term = sign) -> Term:
-                return sign * p
-
-            sides.append(pieces_of(goal, replace(region, q=region.p), False, integrand))
+            sides.append(pieces_of(goal, _only(region, sign * region.p), False, _first))
         shift = _shift(goal, region)
         for sign, pieces in zip((ONE, num(-1)), tuple(sides), strict=True):
-
-            def other(_: Term, q: Term, __: str, sign: Term = sign) -> Term:
-                return sign * q
-
             if shift is not None:
                 sides.append(moved(goal, region, pieces, shift))
             else:
-                sides.append(pieces_of(goal, replace(region, p=region.q), False, other))
+                sides.append(pieces_of(goal, _only(region, sign * region.q), False, _first))
         found.append(tuple(sides))
     return {"pieces": tuple(found)}
+
+
+def _only(region: Region, item: Term) -> Region:
+    return replace(region, p=item, q=item)
+
+
+def _first(p: Term, _: Term) -> Term:
+    return p
 
 
 def _shift(goal: Statement, region: Region) -> Term | None:

@@ -22,8 +22,8 @@ from dpsym.search.samples import number
 
 __all__ = ["Integrand", "NoPlan", "Stretch", "moved", "pieces_of", "stretches"]
 
-Integrand = Callable[[Term, Term, str], Term]
-"""What is integrated, by the densities p and q and the name of the one that is zero, if any."""
+Integrand = Callable[[Term, Term], Term]
+"""What is integrated, by the densities p and q; zero where they are."""
 _SAMPLES = 60
 
 
@@ -56,7 +56,7 @@ def stretches(
     goal: Statement, region: Region
 ) -> Iterator[tuple[Stretch, Term, Term, list[dict[str, float]]]]:
     """Intervals of outputs with the forms of p and q there, and sample values of the parameters."""
-    planner = _Planner(goal, region, False, lambda p, q, null: p)
+    planner = _Planner(goal, region, False, lambda p, q: p)
     for one in planner.stretches():
         known = replace(one, facts=planner.inside(one))
         p, q = planner.single(planner.p, known), planner.single(planner.q, known)
@@ -81,7 +81,10 @@ def moved(
             None if piece.until is None else normal(piece.until + shift),
             limit(piece.first, -1),
             limit(piece.last, 1),
-            piece.null,
+            *(
+                None if form is None else substitute(form, {str(x.value): x - shift})
+                for form in (piece.p, piece.q)
+            ),
         )
         for piece in pieces
     )
@@ -206,13 +209,13 @@ class _Planner:
     def stretch(self, stretch: Stretch) -> list[Piece]:
         p, q = (self.single(item, stretch) for item in (self.p, self.q))
         known = self.inside(stretch)
-        null = self.null(p, q, known)
-        value = self.integrand(p, q, null)
+        p, q = (ZERO if _is_zero(item, known) else item for item in (p, q))
+        value = self.integrand(p, q)
         parts = self.cut(stretch, list(switches(value, self.x)), [value])
         out = []
         for part in parts:
             primitive, first, last = self.primitive(self.single(value, part), part)
-            out.append(Piece(primitive, part.end, first, last, null))
+            out.append(Piece(primitive, part.end, first, last, *self.other_forms(p, q)))
         return out
 
     def single(self, item: Term, stretch: Stretch) -> Term:
@@ -244,20 +247,35 @@ class _Planner:
                     return plain(gap, self.facts)
         return None
 
-    def null(self, p: Term, q: Term, known: Facts) -> str:
-        """The density that is zero; p if both are, since no form is infinite where p is."""
-        for name, item in (("p", p), ("q", q)):
-            if context(known).evident(Fact(-item, ">=")):
-                return name
-        return ""
+    def other_forms(self, p: Term, q: Term) -> tuple[Term | None, Term | None]:
+        """The densities as they are on a piece, where that is not how they are given."""
+        pairs = ((p, self.p), (q, self.q))
+        kinked = (given.kinked or one is ZERO for one, given in pairs)
+        return tuple(  # type: ignore[return-value]
+            one if bent and one is not given else None
+            for bent, (one, given) in zip(kinked, pairs, strict=True)
+        )
 
     def atom(self) -> Piece:
-        for item in (self.p, self.q):
-            known, fact = context(self.facts), Fact(item, ">")
-            settled = known.evident(fact) or known.evident(Fact(-item, ">="))
-            if not settled and not leaf.easy(Sequent(self.facts, fact)):
-                raise Split(plain(-item, self.facts))
-        return Piece(ZERO, null=self.null(self.p, self.q, self.facts))
+        forms = [self.settled(item) for item in (self.p, self.q)]
+        p, q = (ZERO if _is_zero(one, self.facts) else one for one in forms)
+        return Piece(ZERO, None, None, None, *self.other_forms(p, q))
+
+    def settled(self, item: Term) -> Term:
+        """The mass of an atom without kinks, of which it is known whether it is zero."""
+        forms = {resolved(item, at)[0] for at in self.samples}
+        if len(forms) > 1:
+            for part in tm.subterms(item):
+                if part.op in tm.KINKED:
+                    gap = part.args[0] - part.args[1] if part.op in ("max", "min") else part.args[0]
+                    if not sign_at(gap, self.samples, self.facts):
+                        raise Split(plain(gap, self.facts))
+        (form, *_) = forms
+        positive = Fact(form, ">")
+        known = _is_zero(form, self.facts) or context(self.facts).evident(positive)
+        if not known and not leaf.easy(Sequent(self.facts, positive)):
+            raise Split(plain(-form, self.facts))
+        return form
 
     def primitive(self, value: Term, part: Stretch) -> tuple[Term, Limit | None, Limit | None]:
         canon = context(self.inside(part)).canon
@@ -279,12 +297,17 @@ class _Planner:
         return canon.normal(found), limits[0], limits[1]
 
 
+def _is_zero(item: Term, facts: Facts) -> bool:
+    known = context(facts)
+    return all(known.evident(Fact(sign * item, ">=")) for sign in (1, -1))
+
+
 def _whole_places(low: float | None, high: float | None) -> list[float]:
     """Some integers from low on and before high."""
     known = [end for end in (low, high) if end is not None]
     if not all(map(math.isfinite, known)):
         return []
-    first = -31 if low is None and high is None else (low if low is not None else high - 31)
+    first = low if low is not None else high - 31 if high is not None else -31
     after = high if high is not None else first + 63
     first, after = round(first), round(after)
     steps = [0, 1, 2, 5, 11, 31, 62]
