@@ -52,7 +52,7 @@ from dpsym.kernel.terms import (
 )
 from tests.soundness.densities import array, is_false, is_mechanism, true
 from tests.soundness.hostile_leaf import Source
-from tests.soundness.values import Undefined, Unsure, fails, holds
+from tests.soundness.values import Undefined, Unsure, fails, holds, value
 
 RULES = ("pairs", "either", "floor", "equal", "mirror", "pointwise")
 RULES = (*RULES, "integral", "masses", "distributions")
@@ -550,6 +550,14 @@ def _places(name: str, at: At) -> list[Fraction]:
     return list(dict.fromkeys([*special, *halves, *OUTPUTS, *close]))
 
 
+def _floor(item: Term, at: At) -> Fraction:
+    try:
+        found = value(item, dict(at))
+    except (Undefined, Unsure):
+        return Fraction(0)
+    return Fraction(math.floor(found if isinstance(found, Fraction) else int(found.middle)))
+
+
 # -- one attack
 
 
@@ -617,6 +625,8 @@ def attack(rule: str, source: Source) -> tuple[str, Attempt | None]:
         premises = step(made.goal, rule, made.parameters)
     except Refusal:
         return "refused", made
+    if rule == "floor":  # a value of the new variable that one would not guess
+        made.at["$floor"] = _floor(made.parameters["value"], made.at)
     unsure = False
     for premise in sorted(premises, key=lambda one: not isinstance(one, Sequent)):
         try:
