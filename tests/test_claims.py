@@ -80,7 +80,7 @@ def test_symbols_of_one_name_across_the_claim():
 def test_obligations_and_assumptions_are_collected():
     p, x = sp.Symbol("p", positive=True), sp.Symbol("x", real=True)
     table = Table([[p, 1 - p], [1 - p, p]])
-    own = AdditiveNoise(noise.Density(sp.exp(-sp.Abs(x)), x), 1)
+    own = AdditiveNoise(noise.Density(sp.exp(-sp.Abs(x)), x, normalised=False), 1)
     goal = ask(compose(table, own, own), both(PureDP(1), ApproxDP(1, 0)), [p < 1])
     assert Fact(1 - var("p"), ">=") in goal.obligations
     assert len(goal.assumptions) == 1

@@ -13,29 +13,15 @@ from itertools import zip_longest
 import sympy as sp
 from flint import arb
 
-from dpsym.enclosures.forms import ZERO, Atom, Product, Sum, exponential
-from dpsym.enclosures.numbers import FUNCTIONS, Undecided, ball, sign, whole_power
-from dpsym.errors import UnsupportedError
+from dpsym.enclosures.failures import Infinite, NoEnclosureError, Undecided
+from dpsym.enclosures.forms import ZERO, Atom, Product, Sum, exponential, log_of
+from dpsym.enclosures.numbers import ball, sign, whole_power
 from dpsym.quadrature import exponential_tail, geometric_tail, power_tail
 
-__all__ = [
-    "Germ",
-    "Infinite",
-    "bound_of_log",
-    "germ",
-    "hull",
-    "integral",
-    "of_sum",
-    "series",
-    "trend",
-]
+__all__ = ["Germ", "bound_of_log", "germ", "hull", "integral", "of_sum", "series", "trend"]
 
 _ZERO, _ONE = arb(0), arb(1)
 Poly = tuple[sp.Expr, ...]
-
-
-class Infinite(Exception):
-    """The integral or sum diverges: this is certain."""
 
 
 @dataclass(frozen=True)
@@ -125,9 +111,9 @@ def _at(order: sp.Expr, poly: Poly, x: arb) -> arb:
 def germ(item: Product, start: arb) -> Germ:
     """The germ of a product on [start, oo), start > 0.
 
-    Raises: Undecided if the range begins too early to tell; UnsupportedError.
+    Raises: Undecided if the range begins too early to tell; NoEnclosureError.
 
-    >>> from dpsym.enclosures.forms import X, plus, power, to_product
+    >>> from dpsym.enclosures.forms import X, constant, plus, power, to_product
     >>> found = germ(power(to_product(plus(constant(1), X)), sp.Integer(-2)), arb(100))
     >>> found.order, found.span.contains(1)
     (-2, True)
@@ -164,7 +150,7 @@ def _exponential_of(item: Product, start: arb) -> Germ:
         return Germ((inner.span * top).exp())
     # g = x**order * exp(poly), of coefficients >= 0
     if any(sign(c) < 0 for c in inner.poly) or (inner.order != 0 and sign(inner.order) < 0):
-        raise UnsupportedError("enclose", ["a tail like this one"], FUNCTIONS)
+        raise NoEnclosureError("how fast a tail falls is not known")
     grows = inner.span > 0
     if not (grows or inner.span < 0):
         raise Undecided("whether an exponent grows")
@@ -201,7 +187,7 @@ def _lgamma_falls(factor: sp.Expr, base: Atom, start: arb) -> Germ:
     """exp(factor * lgamma(a x + b)), factor < 0: lgamma is convex, so above its tangent at T."""
     argument = base.args[0]
     if argument.rest or argument.degree != 1 or sign(argument.poly[1]) <= 0:
-        raise UnsupportedError("enclose", ["loggamma"], FUNCTIONS)
+        raise NoEnclosureError("how fast a tail with loggamma falls is not known")
     at = ball(argument.poly[0]) + ball(argument.poly[1]) * start
     if not at > 0:
         raise Undecided("loggamma of what may be 0")
@@ -234,7 +220,7 @@ def _base(base: Atom, start: arb) -> Germ:
         low = span.upper().erfc() if span.upper().is_finite() else _ZERO
         high = span.lower().erfc() if span.lower().is_finite() else arb(2)
         return Germ(low.union(high))
-    raise UnsupportedError("enclose", [f"{base.name} in a tail"], FUNCTIONS)
+    raise NoEnclosureError(f"how fast a tail with {base.name} falls is not known")
 
 
 def _series(base: Atom, start: arb) -> Germ:
@@ -270,14 +256,18 @@ def of_sum(term: Sum, start: arb) -> Germ:
     """The germ of a sum: that of the term that grows most, times what the others add to it."""
     logs = [item for item in term.rest if _is_log(item)]
     parts = [germ(item, start) for item in term.rest if item not in logs]
+    poly = term.poly
+    power_of_x = sp.S.Zero
+    for item in logs:
+        factor = item.factor * sp.exp(item.exponent.poly[0] if item.exponent.poly else 0)
+        leading, small = _parts_of_log(item.powers[0][0].args[0], start)
+        poly = _add(poly, (factor * leading.constant, *(factor * c for c in leading.poly)))
+        power_of_x += factor * leading.order
+        parts += [_times(Germ(ball(factor)), part) for part in small]
+    if sign(power_of_x) != 0:
+        parts.append(_times(Germ(ball(power_of_x)), _log_x(start)))
     if any(part.below for part in parts):
         raise Undecided("what grows, in a sum")
-    poly = term.poly
-    if logs:
-        poly, constant_part, power_of_x = _logs(logs, poly, start)
-        parts.append(Germ(constant_part))
-        if power_of_x != 0:
-            parts.append(_times(Germ(ball(power_of_x)), _log_x(start)))
     polynomial = _polynomial(poly, start)
     if polynomial is not None:
         parts.append(polynomial)
@@ -290,13 +280,13 @@ def of_sum(term: Sum, start: arb) -> Germ:
     span = _ZERO
     for part in parts:
         order = part.order - most.order
-        poly = _add(part.poly, tuple(-c for c in most.poly))
-        if order == 0 and not poly:
+        gap = _add(part.poly, tuple(-c for c in most.poly))
+        if order == 0 and not gap:
             span += part.span
             continue
-        if not _log_slope(order, poly, start) <= 0:
+        if not _log_slope(order, gap, start) <= 0:
             raise Undecided("which term grows most")
-        span += part.span * _at(order, poly, start).union(_ZERO)
+        span += part.span * _at(order, gap, start).union(_ZERO)
     return Germ(span, most.order, most.poly)
 
 
@@ -307,19 +297,56 @@ def _is_log(item: Product) -> bool:
     return base.name == "log" and exponent == 1
 
 
-def _logs(logs: list[Product], poly: Poly, start: arb) -> tuple[Poly, arb, sp.Expr]:
-    """``poly`` plus the polynomials in the logarithms, the bounded rest, and how often log(x)."""
-    rest, power_of_x = _ZERO, sp.S.Zero
-    whole = poly
-    for item in logs:
-        factor = item.factor * sp.exp(item.exponent.poly[0] if item.exponent.poly else 0)
-        inner = of_sum(item.powers[0][0].args[0], start)
-        if not inner.span > 0:
-            raise Undecided("a logarithm of what may be 0")
-        rest += ball(factor) * inner.span.log()
-        power_of_x += factor * inner.order
-        whole = _add(whole, (sp.S.Zero, *(factor * c for c in inner.poly)))
-    return whole, rest, power_of_x if sign(power_of_x) else sp.S.Zero
+@dataclass(frozen=True)
+class _Leading:
+    """log of ``exp(constant) * x**order * exp(poly)``."""
+
+    constant: sp.Expr
+    order: sp.Expr
+    poly: Poly
+
+
+def _parts_of_log(term: Sum, start: arb) -> tuple[_Leading, list[Germ]]:
+    """log of a sum: that of the term that grows most, plus log(1 + u) of what the rest is to it.
+
+    log(1 + u) lies between u/(1 + u) and u, so it is u times a ball.
+    """
+    parts: list[tuple[Germ, sp.Expr | None]] = [
+        (Germ(ball(c), sp.Integer(k)), c) for k, c in enumerate(term.poly) if c != 0
+    ]
+    parts += [(germ(item, start), _plain(item)) for item in term.rest]
+    if any(part.below for part, _ in parts):
+        raise Undecided("what grows, in a sum")
+    most, exact = parts[0]
+    for other, factor in parts[1:]:
+        if _compare(other, most) > 0:
+            most, exact = other, factor
+    if not most.span > 0:
+        raise Undecided("a logarithm of what may be 0")
+    ratios, total = [], _ZERO
+    for part, _ in parts:
+        if part is most:
+            continue
+        order = part.order - most.order
+        poly = _add(part.poly, tuple(-c for c in most.poly))
+        ratio = Germ(part.span / most.span, order, poly)
+        total += hull(ratio, start)
+        ratios.append(ratio)
+    if not total > -1:
+        raise Undecided("a logarithm of what may be 0")
+    constant_part = log_of(exact) if exact is not None else sp.S.Zero
+    share = _ONE.union(1 / (1 + total))
+    small = [Germ(ratio.span * share, ratio.order, ratio.poly) for ratio in ratios]
+    if exact is None:
+        small.append(Germ(most.span.log()))
+    return _Leading(constant_part, most.order, most.poly), small
+
+
+def _plain(item: Product) -> sp.Expr | None:
+    """The coefficient of a product that is a coefficient times an exponential of a polynomial."""
+    if item.powers or item.exponent.rest:
+        return None
+    return item.factor * sp.exp(item.exponent.poly[0] if item.exponent.poly else 0)
 
 
 def _log_x(start: arb) -> Germ:

@@ -18,6 +18,7 @@ from dpsym.scope import check_symbol, interval_facts
 from dpsym.translate import SUPPORTED, exact, is_random, nodes_of
 
 if TYPE_CHECKING:
+    from dpsym.closed_forms import ClosedForm
     from dpsym.enclosures import Enclosure
     from dpsym.guarantees import Guarantee
     from dpsym.scope import Scope
@@ -66,17 +67,21 @@ class Mechanism(Value):
     """An explicit mechanism: a family of neighbouring pairs of output distributions. Immutable.
 
     A mechanism is a subclass: it sets ``fields``, ``title`` and ``source`` and has the method
-    ``neighbours``. Defining it registers it.
+    ``neighbours``. Defining it registers it, unless it is ``abstract``.
     """
 
     title: ClassVar[str]
     source: ClassVar[str]
     relation: str | None = None
 
-    def __init_subclass__(cls) -> None:
-        for needed in ("fields", "title", "source", "neighbours"):
-            if needed not in vars(cls):
+    def __init_subclass__(cls, abstract: bool = False) -> None:
+        if abstract:
+            return
+        for needed in ("fields", "title", "source"):
+            if not hasattr(cls, needed):
                 raise TypeError(f"a mechanism needs {needed}: {cls.__name__}")
+        if cls.neighbours is Mechanism.neighbours:
+            raise TypeError(f"a mechanism needs neighbours: {cls.__name__}")
         MECHANISMS[cls.__name__] = cls
 
     def suggested(self) -> tuple[Guarantee, ...]:
@@ -101,6 +106,48 @@ class Mechanism(Value):
         from dpsym.enclosures import enclose
 
         return enclose(self, claim, solve_for, width, where)
+
+    def renyi(self, alpha: object, where: object = ()) -> ClosedForm:
+        """The largest Rényi divergence of order alpha in closed form, proved.
+
+        See ``dpsym.closed_forms.renyi``, which has the same arguments; so have the others below.
+        """
+        from dpsym.closed_forms import renyi
+
+        return renyi(self, alpha, where)
+
+    def kl(self, where: object = ()) -> ClosedForm:
+        """The largest Kullback-Leibler divergence in closed form, proved."""
+        from dpsym.closed_forms import kl
+
+        return kl(self, where)
+
+    def hockey_stick(self, epsilon: object, where: object = ()) -> ClosedForm:
+        """The smallest delta at this epsilon in closed form, proved."""
+        from dpsym.closed_forms import hockey_stick
+
+        return hockey_stick(self, epsilon, where)
+
+    def total_variation(self, where: object = ()) -> ClosedForm:
+        """The largest total variation distance in closed form, proved."""
+        return self.hockey_stick(0, where)
+
+    def privacy_profile(self, epsilon: sp.Symbol, where: object = ()) -> sp.Lambda:
+        """The smallest delta as a function of epsilon, in closed form and proved for every value
+        that the symbol's assumptions allow."""
+        return sp.Lambda(epsilon, self.hockey_stick(epsilon, where).value)
+
+    def max_divergence(self, where: object = ()) -> ClosedForm:
+        """The largest loss, the smallest epsilon of pure privacy, in closed form, proved."""
+        from dpsym.closed_forms import max_divergence
+
+        return max_divergence(self, where)
+
+    def privacy_loss(self, where: object = ()) -> sp.Lambda:
+        """The loss as a function of the output, for the first pair at the largest shift."""
+        from dpsym.closed_forms import privacy_loss
+
+        return privacy_loss(self, where)
 
     def to_kernel(self, scope: Scope) -> statements.Mechanism:
         """The pairs as kernel data. All parameters have been declared in the scope before.

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Union
+from typing import ClassVar, Union
 
 import sympy as sp
 
@@ -31,10 +31,77 @@ _SIDES = {  # an assumption on the output symbol, and the support that makes it 
     "extended_nonnegative": ("start", 1),
     "extended_nonpositive": ("end", -1),
 }
-_INTEGERS = "an Interval with closed ends, a Range with step 1, Naturals0, Naturals or Integers"
+_INTEGERS = (
+    "an Interval with closed integer ends, a Range with step 1, Naturals0, Naturals or Integers"
+)
 
 
-class DensityPair(Mechanism):
+class _Pair(Mechanism, abstract=True):
+    """Two distributions, by expressions in one variable or as noise. ``support`` is an interval of
+    the outputs' line or of their integers."""
+
+    fields = ("p", "q", "variable", "support", "normalised")
+    integer: ClassVar[bool]
+    p: Law
+    q: Law
+    variable: sp.Symbol | None
+    support: sp.Set
+    normalised: bool
+
+    def _declare(
+        self, p: object, q: object, variable: object, support: sp.Set, normalised: bool
+    ) -> None:
+        laws: tuple[Law, ...]
+        if variable is None:
+            laws = _laws(p, q, support, self.integer)
+        else:
+            variable = output_variable(variable, self.integer)
+            _covered(variable, support, "integer" if self.integer else "real")
+            laws = (density(p, "p"), density(q, "q"))
+        self._set(p=laws[0], q=laws[1], variable=variable, support=support)
+        self._set(normalised=truth("normalised", normalised))
+
+    def _noises(self) -> tuple[Noise, ...]:
+        return tuple(law for law in (self.p, self.q) if isinstance(law, Noise))
+
+    def parameters(self) -> Iterator[tuple[str, sp.Expr]]:
+        for name, law in (("p", self.p), ("q", self.q)):
+            if isinstance(law, Noise):
+                yield from law.parameters()
+            elif self.variable is not None:
+                for symbol in free_parameters(law, name, self.variable):
+                    yield name, symbol
+        if isinstance(self.support, sp.Interval):
+            for end in (self.support.start, self.support.end):
+                if end not in (sp.oo, -sp.oo):
+                    yield "support", end
+
+    def hypotheses(self) -> tuple[sp.Basic, ...]:
+        return tuple(fact for law in self._noises() for fact in law.hypotheses())
+
+    def obligations(self) -> tuple[sp.Basic, ...]:
+        return tuple(fact for law in self._noises() for fact in law.obligations())
+
+    def assumptions(self) -> tuple[str, ...]:
+        if self.variable is None:
+            texts = (text for law in self._noises() for text in law.assumptions())
+            return tuple(dict.fromkeys(texts))
+        if self.normalised:
+            return ()
+        what = "masses" if self.integer else "densities"
+        return (f"p and q are {what} of distributions, up to one constant factor for both",)
+
+    def neighbours(self) -> tuple[Neighbours, ...]:
+        """One pair with one part, the support."""
+        x = self.variable
+        if x is None:
+            x = variable_of("p, q", self._noises())
+        p, q = (law.at(x) if isinstance(law, Noise) else law for law in (self.p, self.q))
+        part = Part(p, q, x, self.support, self.integer)
+        return (Neighbours((part,), normalised=self.normalised),)
+
+
+class DensityPair(_Pair):
     """Two output distributions, of densities p and q in one variable on an interval.
 
     Args:
@@ -54,14 +121,9 @@ class DensityPair(Mechanism):
     DensityPair(p=exp(-x/b), q=2*exp(-2*x/b), variable=x, support=Interval(0, oo))
     """
 
-    fields = ("p", "q", "variable", "support", "normalised")
     title = "Two densities"
     source = "the user"
-    p: Law
-    q: Law
-    variable: sp.Symbol | None
-    support: sp.Set
-    normalised: bool
+    integer = False
 
     def __init__(
         self,
@@ -73,33 +135,10 @@ class DensityPair(Mechanism):
     ) -> None:
         if not isinstance(support, sp.Interval) and support is not sp.S.Reals:
             raise InputError("support", "an Interval or Reals", support)
-        if variable is not None:
-            symbol = output_variable(variable)
-            _covered(symbol, support)
-            laws: tuple[Law, ...] = (density(p, "p"), density(q, "q"))
-        else:
-            symbol, laws = None, _laws(p, q, support, integer=False)
-        self._set(p=laws[0], q=laws[1], variable=symbol, support=support)
-        self._set(normalised=truth("normalised", normalised))
-
-    def parameters(self) -> Iterator[tuple[str, sp.Expr]]:
-        yield from _parameters(self)
-
-    def hypotheses(self) -> tuple[sp.Basic, ...]:
-        return tuple(fact for law in _noises(self) for fact in law.hypotheses())
-
-    def obligations(self) -> tuple[sp.Basic, ...]:
-        return tuple(fact for law in _noises(self) for fact in law.obligations())
-
-    def assumptions(self) -> tuple[str, ...]:
-        return _assumptions(self, "densities")
-
-    def neighbours(self) -> tuple[Neighbours, ...]:
-        """One pair with one part, the support."""
-        return (Neighbours((_part(self, integer=False),), normalised=self.normalised),)
+        self._declare(p, q, variable, support, normalised)
 
 
-class PMFPair(Mechanism):
+class PMFPair(_Pair):
     """Two output distributions on the integers, of masses p and q.
 
     Args:
@@ -107,8 +146,8 @@ class PMFPair(Mechanism):
             without ``variable``, noise on the integers or a random symbol.
         q: the one on the second input.
         variable: the symbol of the output, declared with ``integer=True``.
-        support: the integers where p or q is positive: an ``Interval`` with closed ends, which may
-            depend on parameters, a ``Range``, ``Naturals0``, ``Naturals`` or ``Integers``.
+        support: the integers where p or q is positive: an ``Interval`` with closed ends, integers
+            or integer symbols, a ``Range``, ``Naturals0``, ``Naturals`` or ``Integers``.
         normalised: as for ``DensityPair``.
 
     >>> k, r = sp.Symbol("k", integer=True), sp.Symbol("r", positive=True)
@@ -116,14 +155,9 @@ class PMFPair(Mechanism):
     PMFPair(p=r**k*(1 - r), q=r**(2*k)*(1 - r**2), variable=k, support=Interval(0, oo))
     """
 
-    fields = ("p", "q", "variable", "support", "normalised")
     title = "Two distributions on the integers"
     source = "the user"
-    p: Law
-    q: Law
-    variable: sp.Symbol | None
-    support: sp.Set
-    normalised: bool
+    integer = True
 
     def __init__(
         self,
@@ -133,31 +167,7 @@ class PMFPair(Mechanism):
         support: object = sp.S.Integers,
         normalised: bool = True,
     ) -> None:
-        inside = _integers(support)
-        if variable is not None:
-            symbol = output_variable(variable, integer=True)
-            _covered(symbol, inside, kind="integer")
-            laws: tuple[Law, ...] = (density(p, "p"), density(q, "q"))
-        else:
-            symbol, laws = None, _laws(p, q, inside, integer=True)
-        self._set(p=laws[0], q=laws[1], variable=symbol, support=inside)
-        self._set(normalised=truth("normalised", normalised))
-
-    def parameters(self) -> Iterator[tuple[str, sp.Expr]]:
-        yield from _parameters(self)
-
-    def hypotheses(self) -> tuple[sp.Basic, ...]:
-        return tuple(fact for law in _noises(self) for fact in law.hypotheses())
-
-    def obligations(self) -> tuple[sp.Basic, ...]:
-        return tuple(fact for law in _noises(self) for fact in law.obligations())
-
-    def assumptions(self) -> tuple[str, ...]:
-        return _assumptions(self, "masses")
-
-    def neighbours(self) -> tuple[Neighbours, ...]:
-        """One pair with one part, the support."""
-        return (Neighbours((_part(self, integer=True),), normalised=self.normalised),)
+        self._declare(p, q, variable, _integers(support), normalised)
 
 
 class GaussianPair(Mechanism):
@@ -208,41 +218,6 @@ def _laws(p: object, q: object, support: sp.Set, integer: bool) -> tuple[Noise, 
     return laws
 
 
-def _noises(pair: DensityPair | PMFPair) -> list[Noise]:
-    return [law for law in (pair.p, pair.q) if isinstance(law, Noise)]
-
-
-def _parameters(pair: DensityPair | PMFPair) -> Iterator[tuple[str, sp.Expr]]:
-    for name, law in (("p", pair.p), ("q", pair.q)):
-        if isinstance(law, Noise):
-            yield from law.parameters()
-        elif pair.variable is not None:
-            for symbol in free_parameters(law, name, pair.variable):
-                yield name, symbol
-    if isinstance(pair.support, sp.Interval):
-        for end in (pair.support.start, pair.support.end):
-            if end not in (sp.oo, -sp.oo):
-                yield "support", end
-
-
-def _assumptions(pair: DensityPair | PMFPair, what: str) -> tuple[str, ...]:
-    if pair.variable is None:
-        texts = (text for law in _noises(pair) for text in law.assumptions())
-        return tuple(dict.fromkeys(texts))
-    if pair.normalised:
-        return ()
-    return (f"p and q are {what} of distributions, up to one constant factor for both",)
-
-
-def _part(pair: DensityPair | PMFPair, integer: bool) -> Part:
-    laws = (pair.p, pair.q)
-    x = pair.variable
-    if x is None:
-        x = variable_of("p, q", tuple(_noises(pair)))
-    p, q = (law.at(x) if isinstance(law, Noise) else law for law in laws)
-    return Part(p, q, x, pair.support, integer)
-
-
 def _integers(support: object) -> sp.Set:
     """A set of consecutive integers as an interval with closed ends."""
     if support is sp.S.Integers or support is sp.S.Reals:
@@ -251,11 +226,10 @@ def _integers(support: object) -> sp.Set:
         return sp.Interval(support.inf, sp.oo)
     if isinstance(support, sp.Range) and support.step == 1 and support.size != 0:
         return sp.Interval(support.inf, support.sup)
-    closed = isinstance(support, sp.Interval) and not (
-        (support.left_open and support.start is not -sp.oo)
-        or (support.right_open and support.end is not sp.oo)
-    )
-    if not closed:
+    if not isinstance(support, sp.Interval):
+        raise InputError("support", _INTEGERS, support)
+    ends = [(support.start, support.left_open), (support.end, support.right_open)]
+    if any(open_ or not end.is_integer for end, open_ in ends if end not in (-sp.oo, sp.oo)):
         raise InputError("support", _INTEGERS, support)
     return support
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from itertools import combinations, pairwise, permutations
+from typing import ClassVar
 
 import sympy as sp
 
-from dpsym.arguments import positive, real, truth
+from dpsym.arguments import real, truth
 from dpsym.errors import InputError
 from dpsym.guarantees import Guarantee, PureDP
 from dpsym.mechanisms.base import Mechanism, Neighbours, Part
@@ -24,7 +25,68 @@ MAX_CLOSED = 8  # candidates for which sums over subsets are written out
 _SCORES = "two or more lists of scores, one for each input, or the number of candidates"
 
 
-class ExponentialMechanism(Mechanism):
+class _Selection(Mechanism, abstract=True):
+    """What puts out one of finitely many candidates, with probabilities that depend on scores."""
+
+    scores: tuple[Row, ...]
+    sensitivity: sp.Expr
+    monotone: bool
+
+    def probabilities(self, row: Sequence[sp.Expr]) -> Row:
+        """Those of the candidates, at these scores."""
+        raise NotImplementedError
+
+    def parameters(self) -> Iterator[tuple[str, sp.Expr]]:
+        yield from super().parameters()
+        for row in self.scores:
+            for score in row:
+                yield "scores", score
+
+    def hypotheses(self) -> tuple[sp.Basic, ...]:
+        return (*super().hypotheses(), *_within(self.scores, self.sensitivity, self.monotone))
+
+    def neighbours(self) -> tuple[Neighbours, ...]:
+        """One pair for every two lists of scores in each order, one atom for each candidate."""
+        rows = [self.probabilities(row) for row in self.scores]
+        return tuple(
+            Neighbours(
+                parts=tuple(Part(p, q) for p, q in zip(rows[i], rows[j], strict=True)),
+                label=f"scores {i + 1} and {j + 1}",
+            )
+            for i, j in permutations(range(len(rows)), 2)
+        )
+
+
+class _Budgeted(_Selection, abstract=True):
+    """Selection that is calibrated to an epsilon."""
+
+    fields = ("scores", "epsilon", "sensitivity", "monotone", "relation")
+    domains = {"epsilon": NONNEGATIVE, "sensitivity": POSITIVE}
+    most: ClassVar[int]
+    epsilon: sp.Expr
+    relation: str | None
+
+    def __init__(
+        self,
+        scores: object,
+        epsilon: object,
+        sensitivity: object = 1,
+        monotone: bool = False,
+        relation: str | None = None,
+    ) -> None:
+        self._take(epsilon=epsilon, sensitivity=sensitivity)
+        self._set(monotone=truth("monotone", monotone), relation=relation_of(relation))
+        self._set(scores=_rows(scores, self.sensitivity, self.monotone, self.most))
+
+    def rate(self) -> sp.Expr:
+        """What a score counts, in the exponent."""
+        return self.epsilon / ((1 if self.monotone else 2) * self.sensitivity)
+
+    def suggested(self) -> tuple[Guarantee, ...]:
+        return (PureDP(self.epsilon),)
+
+
+class ExponentialMechanism(_Budgeted):
     """The exponential mechanism: candidate i with probability proportional to
     e^(epsilon u_i/(2 sensitivity)), or e^(epsilon u_i/sensitivity) if the scores are monotone.
 
@@ -48,47 +110,15 @@ class ExponentialMechanism(Mechanism):
     (1/2, 1/2)
     """
 
-    fields = ("scores", "epsilon", "sensitivity", "monotone", "relation")
-    domains = {"epsilon": NONNEGATIVE, "sensitivity": POSITIVE}
     title = "The exponential mechanism"
     source = "McSherry, Talwar, FOCS 2007, definition 2"
-    scores: tuple[Row, ...]
-    epsilon: sp.Expr
-    sensitivity: sp.Expr
-    monotone: bool
-    relation: str | None
-
-    def __init__(
-        self,
-        scores: object,
-        epsilon: object,
-        sensitivity: object = 1,
-        monotone: bool = False,
-        relation: str | None = None,
-    ) -> None:
-        self._take(epsilon=epsilon, sensitivity=sensitivity)
-        self._set(monotone=truth("monotone", monotone), relation=relation_of(relation))
-        self._set(scores=_rows(scores, self.sensitivity, self.monotone, MAX_CANDIDATES))
+    most = MAX_CANDIDATES
 
     def probabilities(self, row: Sequence[sp.Expr]) -> Row:
-        """Those of the candidates, at these scores."""
-        return _softmax(row, _rate(self))
-
-    def parameters(self) -> Iterator[tuple[str, sp.Expr]]:
-        yield from super().parameters()
-        yield from _score_parameters(self.scores)
-
-    def hypotheses(self) -> tuple[sp.Basic, ...]:
-        return (*super().hypotheses(), *_within(self.scores, self.sensitivity, self.monotone))
-
-    def suggested(self) -> tuple[Guarantee, ...]:
-        return (PureDP(self.epsilon),)
-
-    def neighbours(self) -> tuple[Neighbours, ...]:
-        return _tables([self.probabilities(row) for row in self.scores])
+        return _softmax(row, self.rate())
 
 
-class PermuteAndFlip(Mechanism):
+class PermuteAndFlip(_Budgeted):
     """Permute-and-flip: the candidates in random order, each accepted with probability
     e^(epsilon (u_i - max u)/(2 sensitivity)), until one is.
 
@@ -104,47 +134,15 @@ class PermuteAndFlip(Mechanism):
     (3/4, 1/4)
     """
 
-    fields = ("scores", "epsilon", "sensitivity", "monotone", "relation")
-    domains = {"epsilon": NONNEGATIVE, "sensitivity": POSITIVE}
     title = "Permute-and-flip"
     source = "McKenna, Sheldon, NeurIPS 2020, algorithm 1"
-    scores: tuple[Row, ...]
-    epsilon: sp.Expr
-    sensitivity: sp.Expr
-    monotone: bool
-    relation: str | None
-
-    def __init__(
-        self,
-        scores: object,
-        epsilon: object,
-        sensitivity: object = 1,
-        monotone: bool = False,
-        relation: str | None = None,
-    ) -> None:
-        self._take(epsilon=epsilon, sensitivity=sensitivity)
-        self._set(monotone=truth("monotone", monotone), relation=relation_of(relation))
-        self._set(scores=_rows(scores, self.sensitivity, self.monotone, MAX_CLOSED))
+    most = MAX_CLOSED
 
     def probabilities(self, row: Sequence[sp.Expr]) -> Row:
-        """Those of the candidates, at these scores."""
-        return _flips(row, _rate(self))
-
-    def parameters(self) -> Iterator[tuple[str, sp.Expr]]:
-        yield from super().parameters()
-        yield from _score_parameters(self.scores)
-
-    def hypotheses(self) -> tuple[sp.Basic, ...]:
-        return (*super().hypotheses(), *_within(self.scores, self.sensitivity, self.monotone))
-
-    def suggested(self) -> tuple[Guarantee, ...]:
-        return (PureDP(self.epsilon),)
-
-    def neighbours(self) -> tuple[Neighbours, ...]:
-        return _tables([self.probabilities(row) for row in self.scores])
+        return _flips(row, self.rate())
 
 
-class ReportNoisyMax(Mechanism):
+class ReportNoisyMax(_Selection):
     """The candidate with the largest score plus noise, and nothing else.
 
     With Gumbel noise it is the exponential mechanism, with exponential noise permute-and-flip
@@ -164,12 +162,10 @@ class ReportNoisyMax(Mechanism):
     """
 
     fields = ("scores", "noise", "sensitivity", "monotone", "relation")
+    domains = {"sensitivity": POSITIVE}
     title = "Report noisy max"
     source = "Dwork, Roth, 2014, claim 3.9; Ding et al., 2021"
-    scores: tuple[Row, ...]
     noise: Gumbel | Exponential | Laplace
-    sensitivity: sp.Expr
-    monotone: bool
     relation: str | None
 
     def __init__(
@@ -182,11 +178,11 @@ class ReportNoisyMax(Mechanism):
     ) -> None:
         if not isinstance(noise, (Gumbel, Exponential, Laplace)):
             raise InputError("noise", "noise.Gumbel, noise.Exponential or noise.Laplace", noise)
-        size = positive("sensitivity", sensitivity)
-        self._set(noise=noise, sensitivity=size, relation=relation_of(relation))
+        self._take(sensitivity=sensitivity)
+        self._set(noise=noise, relation=relation_of(relation))
         self._set(monotone=truth("monotone", monotone))
         most = MAX_CANDIDATES if isinstance(noise, Gumbel) else MAX_CLOSED
-        rows = _rows(scores, size, self.monotone, most)
+        rows = _rows(scores, self.sensitivity, self.monotone, most)
         plain = all(score.is_Rational for row in rows for score in row)
         if isinstance(noise, Laplace) and len(rows[0]) > 2 and not plain:
             raise InputError(
@@ -195,7 +191,6 @@ class ReportNoisyMax(Mechanism):
         self._set(scores=rows)
 
     def probabilities(self, row: Sequence[sp.Expr]) -> Row:
-        """Those of the candidates, at these scores."""
         if isinstance(self.noise, Gumbel):
             return _softmax(row, 1 / self.noise.scale)
         if isinstance(self.noise, Exponential):
@@ -204,25 +199,14 @@ class ReportNoisyMax(Mechanism):
 
     def parameters(self) -> Iterator[tuple[str, sp.Expr]]:
         yield from self.noise.parameters()
-        yield "sensitivity", self.sensitivity
-        yield from _score_parameters(self.scores)
+        yield from super().parameters()
 
     def hypotheses(self) -> tuple[sp.Basic, ...]:
-        own = (*self.noise.hypotheses(), sp.Gt(self.sensitivity, 0, evaluate=False))
-        return (*own, *_within(self.scores, self.sensitivity, self.monotone))
+        return (*self.noise.hypotheses(), *super().hypotheses())
 
     def suggested(self) -> tuple[Guarantee, ...]:
-        moves = self.sensitivity if self.monotone else 2 * self.sensitivity
-        return self.noise.suggested(moves)
-
-    def neighbours(self) -> tuple[Neighbours, ...]:
-        return _tables([self.probabilities(row) for row in self.scores])
-
-
-def _rate(mechanism: ExponentialMechanism | PermuteAndFlip) -> sp.Expr:
-    """What a score counts, in the exponent."""
-    moves = 1 if mechanism.monotone else 2
-    return mechanism.epsilon / (moves * mechanism.sensitivity)
+        moves = (1 if self.monotone else 2) * self.sensitivity
+        return (PureDP(moves / self.noise.scale),)
 
 
 # --- scores ---------------------------------------------------------------------------------------
@@ -271,12 +255,6 @@ def _refuse_far(
         raise InputError(argument, "scores that all change in one direction (monotone)", moves)
 
 
-def _score_parameters(rows: tuple[Row, ...]) -> Iterator[tuple[str, sp.Expr]]:
-    for row in rows:
-        for score in row:
-            yield "scores", score
-
-
 def _within(rows: tuple[Row, ...], sensitivity: sp.Expr, monotone: bool) -> tuple[sp.Basic, ...]:
     """What makes every two of the lists neighbours, for scores that are no numbers."""
     found: list[sp.Basic] = []
@@ -290,16 +268,6 @@ def _within(rows: tuple[Row, ...], sensitivity: sp.Expr, monotone: bool) -> tupl
             if not (monotone and move.is_Rational):
                 found.append(sp.Ge(move, lowest, evaluate=False))
     return tuple(found)
-
-
-def _tables(rows: list[Row]) -> tuple[Neighbours, ...]:
-    return tuple(
-        Neighbours(
-            parts=tuple(Part(p, q) for p, q in zip(rows[i], rows[j], strict=True)),
-            label=f"scores {i + 1} and {j + 1}",
-        )
-        for i, j in permutations(range(len(rows)), 2)
-    )
 
 
 # --- who wins -------------------------------------------------------------------------------------

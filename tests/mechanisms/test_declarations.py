@@ -204,4 +204,6 @@ def test_what_is_not_checked_is_said():
     assert "up to a constant factor" in AdditiveNoise(own, 1).assumptions()[0]
     (pair,) = pairs(AdditiveNoise(own, 1))
     assert not pair.normalised
-    assert DensityPair(1, 1, x, sp.Interval(0, 1)).assumptions()
+    assert DensityPair(1, 1, x, sp.Interval(0, 1)).assumptions() == ()
+    (text,) = DensityPair(1, 1, x, sp.Interval(0, 1), normalised=False).assumptions()
+    assert text == "p and q are densities of distributions, up to one constant factor for both"

@@ -47,6 +47,8 @@ def test_a_density_is_zero_outside_of_its_set(symbol, outside):
         (stats.Binomial("X", 3, HALF), {-1: 0, 0: sp.Rational(1, 8), 4: 0}),
         (stats.Die("X", 6), {0: 0, 1: sp.Rational(1, 6), 7: 0}),
         (stats.Geometric("X", HALF), {0: 0, 1: HALF, 3: sp.Rational(1, 8)}),
+        (stats.Rademacher("X"), {-1: HALF, 0: 0, 1: HALF}),
+        (stats.Hypergeometric("X", 10, 4, 3), {0: sp.Rational(1, 6), 3: sp.Rational(1, 30), 4: 0}),
     ],
     ids=str,
 )
@@ -59,6 +61,15 @@ def test_masses_of_random_symbols(symbol, values):
         assert abs(total(masses.density, masses.variable, -5, 100) - 1) < mp.mpf(10) ** -20
 
 
+def test_random_symbols_with_symbols_for_parameters():
+    m, p = sp.Symbol("m", integer=True, positive=True), sp.Symbol("p", positive=True)
+    masses = AdditiveNoise(stats.Binomial("X", m, p), 1).noise
+    assert masses.at(sp.Integer(2)).subs({m: 3, p: HALF}) == sp.Rational(3, 8)
+    assert masses.at(sp.Integer(4)).subs({m: 3, p: HALF}) == 0
+    (pair,) = pairs(AdditiveNoise(stats.StudentT("X", m), 1))
+    assert pair.regions[0].q.vars == {"x", "t", "m"}
+
+
 @pytest.mark.parametrize(
     ("make", "message"),
     [
@@ -68,6 +79,12 @@ def test_masses_of_random_symbols(symbol, values):
             lambda: noise.Masses(stats.FiniteRV("X", {HALF: HALF, 1: HALF})),
             "^masses: expected a random symbol with integer values",
         ),
+        (
+            lambda: AdditiveNoise(stats.Normal("X", [0, 0], [[1, 0], [0, 1]]), 1),
+            "^noise: expected noise such as .*on the line",
+        ),
+        (lambda: AdditiveNoise(stats.Normal("X", 0, 1) + 1, 1), "^noise: expected noise such as"),
+        (lambda: AdditiveNoise(sp.exp(-x), 1), "^noise: expected noise such as"),
         (lambda: noise.Density(sp.exp(-b), b), "^variable: expected a symbol that is only real"),
         (lambda: noise.Density(sp.exp(-n), n), "^variable: expected a symbol that is only real"),
         (lambda: noise.Density(sp.exp(-x), "x"), "^variable: expected the symbol"),

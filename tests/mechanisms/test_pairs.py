@@ -37,6 +37,8 @@ def test_masses_on_an_interval_of_integers():
         (sp.Interval(-1, 4), sp.Interval(-1, 4)),
         (sp.Interval.open(-sp.oo, 4), None),
         (sp.Interval.Ropen(0, 4), None),
+        (sp.Interval(0, 9 * HALF), None),
+        (sp.Interval(0, b), None),
         (sp.Range(0, 6, 2), None),
         (sp.Range(0, 0), None),
         (sp.FiniteSet(1, 2), None),
@@ -45,7 +47,9 @@ def test_masses_on_an_interval_of_integers():
 )
 def test_supports_of_masses(support, expected):
     if expected is None:
-        with pytest.raises(InputError, match=r"^support: expected an Interval with closed ends"):
+        with pytest.raises(
+            InputError, match=r"^support: expected an Interval with closed integer ends"
+        ):
             PMFPair(HALF, HALF, k, support)
     else:
         assert PMFPair(HALF, HALF, k, support).support == expected

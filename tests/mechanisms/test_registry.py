@@ -70,12 +70,17 @@ def test_a_class_without_its_parts_is_refused():
         class Bare(Mechanism):
             fields = ()
 
+    with pytest.raises(TypeError, match="a mechanism needs neighbours: Alone"):
+
+        class Alone(Mechanism):
+            fields, title, source = (), "a", "b"
+
     with pytest.raises(TypeError, match="noise needs at: Silent"):
 
         class Silent(Noise):
             fields, title, source = (), "a", "b"
 
-    assert "Bare" not in MECHANISMS and "Silent" not in NOISES
+    assert not {"Bare", "Alone"} & set(MECHANISMS) and "Silent" not in NOISES
 
 
 def test_random_symbols_load_only_when_they_are_used():

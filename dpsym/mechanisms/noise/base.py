@@ -8,7 +8,7 @@ import sympy as sp
 
 from dpsym.errors import InputError
 from dpsym.mechanisms.base import Neighbours, Part
-from dpsym.mechanisms.values import Value
+from dpsym.mechanisms.values import POSITIVE, Value
 
 if TYPE_CHECKING:
     from dpsym.guarantees import Guarantee
@@ -28,7 +28,8 @@ class Noise(Value):
     """A distribution on the line, or on the integers. Immutable.
 
     A kind of noise is a subclass: it sets ``fields``, ``title`` and ``source``, perhaps
-    ``domains``, and has the method ``at``. Defining it registers it.
+    ``domains``, and has the method ``at``. Defining it registers it, unless it
+    is ``abstract``.
 
     Attributes:
         integer: whether its values are integers.
@@ -42,10 +43,14 @@ class Noise(Value):
     normalised: bool = True
     variable: sp.Symbol = _REAL
 
-    def __init_subclass__(cls) -> None:
-        for needed in ("fields", "title", "source", "at"):
-            if needed not in vars(cls):
+    def __init_subclass__(cls, abstract: bool = False) -> None:
+        if abstract:
+            return
+        for needed in ("fields", "title", "source"):
+            if not hasattr(cls, needed):
                 raise TypeError(f"noise needs {needed}: {cls.__name__}")
+        if cls.at is Noise.at:
+            raise TypeError(f"noise needs at: {cls.__name__}")
         if cls.integer:
             cls.variable = _INTEGER
         NOISES[cls.__name__] = cls
@@ -89,6 +94,17 @@ class Noise(Value):
                 self.normalised,
             ),
         )
+
+
+class ScaledNoise(Noise, abstract=True):
+    """Noise with one parameter, its scale."""
+
+    fields = ("scale",)
+    domains = {"scale": POSITIVE}
+    scale: sp.Expr
+
+    def __init__(self, scale: object) -> None:
+        self._take(scale=scale)
 
 
 def variable_of(argument: str, items: tuple[Noise, ...]) -> sp.Symbol:

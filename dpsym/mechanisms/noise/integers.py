@@ -5,7 +5,7 @@ from __future__ import annotations
 import sympy as sp
 
 from dpsym.guarantees import ZCDP, Guarantee, PureDP
-from dpsym.mechanisms.noise.base import Noise
+from dpsym.mechanisms.noise.base import Noise, ScaledNoise
 from dpsym.mechanisms.values import COUNT, POSITIVE, PROBABILITY
 
 __all__ = [
@@ -19,7 +19,7 @@ __all__ = [
 ]
 
 
-class Geometric(Noise):
+class Geometric(ScaledNoise):
     """Two-sided geometric noise, the discrete Laplace distribution: (1 - r)/(1 + r) r^|k|, where
     r = e^(-1/scale).
 
@@ -33,15 +33,9 @@ class Geometric(Noise):
     1/3
     """
 
-    fields = ("scale",)
-    domains = {"scale": POSITIVE}
     title = "Geometric (discrete Laplace) noise"
     source = "Ghosh, Roughgarden, Sundararajan, STOC 2009"
     integer = True
-    scale: sp.Expr
-
-    def __init__(self, scale: object) -> None:
-        self._take(scale=scale)
 
     def at(self, x: sp.Expr) -> sp.Expr:
         ratio = sp.exp(-1 / self.scale)
@@ -81,7 +75,7 @@ class TruncatedGeometric(Noise):
         return sp.Piecewise((mass, sp.Abs(x) <= self.bound), (0, True))
 
 
-class RoundedLaplace(Noise):
+class RoundedLaplace(ScaledNoise):
     """A Laplace variable rounded to the nearest integer.
 
     Zero has the mass 1 - e^(-1/(2 scale)), any other k has e^(-|k|/scale) sinh(1/(2 scale)). This
@@ -94,15 +88,9 @@ class RoundedLaplace(Noise):
     1 - exp(-1/2)
     """
 
-    fields = ("scale",)
-    domains = {"scale": POSITIVE}
     title = "Laplace noise rounded to integers"
     source = "Dwork, McSherry, Nissim, Smith, TCC 2006, rounded"
     integer = True
-    scale: sp.Expr
-
-    def __init__(self, scale: object) -> None:
-        self._take(scale=scale)
 
     def at(self, x: sp.Expr) -> sp.Expr:
         half = sp.exp(-1 / (2 * self.scale))

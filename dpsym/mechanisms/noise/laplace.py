@@ -7,7 +7,7 @@ import sympy as sp
 from dpsym.errors import InputError
 from dpsym.guarantees import Guarantee, PureDP
 from dpsym.mechanisms.base import Neighbours, Part
-from dpsym.mechanisms.noise.base import Noise
+from dpsym.mechanisms.noise.base import Noise, ScaledNoise
 from dpsym.mechanisms.values import POSITIVE, PROBABILITY
 
 __all__ = ["Exponential", "Laplace", "Staircase", "TruncatedLaplace"]
@@ -16,7 +16,7 @@ _WIDE = sp.Dummy("t", dummy_index=-8, real=True)
 _INDEX = sp.Dummy("j", dummy_index=-9, integer=True)
 
 
-class Laplace(Noise):
+class Laplace(ScaledNoise):
     """Laplace noise, with density e^(-|x|/scale)/(2 scale).
 
     Dwork, McSherry, Nissim, Smith, "Calibrating Noise to Sensitivity", TCC 2006.
@@ -30,14 +30,8 @@ class Laplace(Noise):
     Laplace(scale=2)
     """
 
-    fields = ("scale",)
-    domains = {"scale": POSITIVE}
     title = "Laplace noise"
     source = "Dwork, McSherry, Nissim, Smith, TCC 2006"
-    scale: sp.Expr
-
-    def __init__(self, scale: object) -> None:
-        self._take(scale=scale)
 
     def at(self, x: sp.Expr) -> sp.Expr:
         return sp.exp(-sp.Abs(x) / self.scale) / (2 * self.scale)
@@ -77,7 +71,7 @@ class TruncatedLaplace(Noise):
         return sp.Piecewise((density, sp.Abs(x) <= self.bound), (0, True))
 
 
-class Exponential(Noise):
+class Exponential(ScaledNoise):
     """One-sided noise, with density e^(-x/scale)/scale for x >= 0.
 
     Ding, Kifer, Sayed, Steinke, Wang, Xiao, Zhang, "The Permute-and-Flip Mechanism Is Identical to
@@ -90,14 +84,8 @@ class Exponential(Noise):
     Piecewise((exp(-_x/2)/2, _x >= 0), (0, True))
     """
 
-    fields = ("scale",)
-    domains = {"scale": POSITIVE}
     title = "Exponential (one-sided) noise"
     source = "Ding, Kifer, Sayed, Steinke, Wang, Xiao, Zhang, 2021"
-    scale: sp.Expr
-
-    def __init__(self, scale: object) -> None:
-        self._take(scale=scale)
 
     def at(self, x: sp.Expr) -> sp.Expr:
         return sp.Piecewise((sp.exp(-x / self.scale) / self.scale, x >= 0), (0, True))

@@ -5,13 +5,12 @@ from __future__ import annotations
 import sympy as sp
 
 from dpsym.guarantees import Guarantee, PureDP
-from dpsym.mechanisms.noise.base import Noise
-from dpsym.mechanisms.values import POSITIVE
+from dpsym.mechanisms.noise.base import ScaledNoise
 
 __all__ = ["Gumbel", "Logistic"]
 
 
-class Logistic(Noise):
+class Logistic(ScaledNoise):
     """Logistic noise, with distribution function 1/(1 + e^(-x/scale)).
 
     The difference of two independent Gumbel variables. Johnson, Kotz, Balakrishnan, "Continuous
@@ -24,14 +23,8 @@ class Logistic(Noise):
     exp(-_x)/(1 + exp(-_x))**2
     """
 
-    fields = ("scale",)
-    domains = {"scale": POSITIVE}
     title = "Logistic noise"
     source = "Johnson, Kotz, Balakrishnan, Continuous Univariate Distributions 2, 1995, chapter 23"
-    scale: sp.Expr
-
-    def __init__(self, scale: object) -> None:
-        self._take(scale=scale)
 
     def at(self, x: sp.Expr) -> sp.Expr:
         decay = sp.exp(-x / self.scale)
@@ -41,7 +34,7 @@ class Logistic(Noise):
         return (PureDP(sensitivity / self.scale),)
 
 
-class Gumbel(Noise):
+class Gumbel(ScaledNoise):
     """Gumbel noise, with distribution function exp(-e^(-x/scale)).
 
     Durfee, Rogers, "Practical Differentially Private Top-k Selection with Pay-what-you-get
@@ -54,14 +47,8 @@ class Gumbel(Noise):
     exp(-_x - exp(-_x))
     """
 
-    fields = ("scale",)
-    domains = {"scale": POSITIVE}
     title = "Gumbel noise"
     source = "Durfee, Rogers, NeurIPS 2019"
-    scale: sp.Expr
-
-    def __init__(self, scale: object) -> None:
-        self._take(scale=scale)
 
     def at(self, x: sp.Expr) -> sp.Expr:
         place = x / self.scale

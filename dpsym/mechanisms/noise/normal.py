@@ -6,7 +6,7 @@ import sympy as sp
 
 from dpsym.errors import InputError
 from dpsym.guarantees import ZCDP, Guarantee, PureDP
-from dpsym.mechanisms.noise.base import Noise
+from dpsym.mechanisms.noise.base import Noise, ScaledNoise
 from dpsym.mechanisms.values import POSITIVE
 
 __all__ = ["Cauchy", "Gaussian", "GeneralizedCauchy", "StudentT", "one_scale"]
@@ -108,7 +108,7 @@ class StudentT(Noise):
         return factor * (1 + x**2 / (n * s**2)) ** (-half)
 
 
-class Cauchy(Noise):
+class Cauchy(ScaledNoise):
     """Cauchy noise, with density 1/(pi scale (1 + (x/scale)^2)).
 
     Nissim, Raskhodnikova, Smith, "Smooth Sensitivity and Sampling", STOC 2007.
@@ -120,14 +120,8 @@ class Cauchy(Noise):
     1/(2*pi*(_x**2/4 + 1))
     """
 
-    fields = ("scale",)
-    domains = {"scale": POSITIVE}
     title = "Cauchy noise"
     source = "Nissim, Raskhodnikova, Smith, STOC 2007"
-    scale: sp.Expr
-
-    def __init__(self, scale: object) -> None:
-        self._take(scale=scale)
 
     def at(self, x: sp.Expr) -> sp.Expr:
         return 1 / (sp.pi * self.scale * (1 + x**2 / self.scale**2))

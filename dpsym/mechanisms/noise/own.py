@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any
 
 import sympy as sp
@@ -11,7 +11,7 @@ from dpsym.arguments import truth
 from dpsym.errors import InputError
 from dpsym.mechanisms.base import density, free_parameters, output_variable
 from dpsym.mechanisms.noise.base import Noise
-from dpsym.translate import is_random
+from dpsym.translate import exact, is_random
 
 __all__ = ["Density", "Masses", "noise_of"]
 
@@ -122,10 +122,14 @@ def noise_of(value: Any, argument: str) -> Noise:
     if isinstance(value, Noise):
         return value
     if is_random(value):
-        return Density(value) if value.pspace.is_Continuous else Masses(value)
+        space = value.pspace
+        if space.is_Continuous:
+            return Density(value)
+        if space.is_Discrete or space.is_Finite:
+            return Masses(value)
     raise InputError(
         argument,
-        "noise such as noise.Laplace(scale=b), a random symbol of sympy.stats, or "
+        "noise such as noise.Laplace(scale=b), a random symbol of sympy.stats on the line, or "
         "noise.Density(expression, variable)",
         value,
     )
@@ -150,7 +154,7 @@ def _density(symbol: sp.Expr, x: sp.Symbol) -> sp.Expr:
     support = getattr(symbol.pspace, "set", sp.S.Reals)
     if not isinstance(support, sp.Interval):
         raise InputError("density", "a random symbol with values in an interval", symbol)
-    return _within(pdf(x), x, support.start, support.end)
+    return _within(_in_the_language(pdf(x)), x, support.start, support.end)
 
 
 def _masses(symbol: sp.Expr, k: sp.Symbol) -> sp.Expr:
@@ -165,11 +169,19 @@ def _masses(symbol: sp.Expr, k: sp.Symbol) -> sp.Expr:
         sp.S.Naturals0,
         sp.S.Integers,
     ):
-        return _within(distribution.pdf(k), k, support.inf, support.sup)
-    pmf = distribution.dict if hasattr(distribution, "dict") else None
-    if pmf is None or len(pmf) > _MAX_OUTPUTS or not all(key.is_integer for key in pmf):
+        return _within(_in_the_language(distribution.pdf(k)), k, support.inf, support.sup)
+    pmf = distribution.dict
+    if not isinstance(pmf, (Mapping, sp.Dict)):  # as many values as a symbol says
+        return _within(distribution.pmf(k), k, distribution.low, distribution.high)
+    masses = {exact(value, "masses"): mass for value, mass in pmf.items()}
+    if len(masses) > _MAX_OUTPUTS or not all(value.is_integer for value in masses):
         raise InputError("masses", "a random symbol with integer values", symbol)
-    return sp.Piecewise(*((mass, sp.Eq(k, key)) for key, mass in pmf.items()), (0, True))
+    return sp.Piecewise(*((mass, sp.Eq(k, value)) for value, mass in masses.items()), (0, True))
+
+
+def _in_the_language(expr: sp.Expr) -> sp.Expr:
+    """The beta function written with gamma."""
+    return expr.replace(sp.beta, lambda a, b: sp.gamma(a) * sp.gamma(b) / sp.gamma(a + b))
 
 
 def _within(expr: sp.Expr, x: sp.Symbol, low: sp.Expr, high: sp.Expr) -> sp.Expr:

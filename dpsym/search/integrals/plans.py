@@ -3,26 +3,27 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
 from dpsym.kernel import terms as tm
 from dpsym.kernel.rules_calculus import Bounded
-from dpsym.kernel.rules_mechanisms import Limit, Piece
+from dpsym.kernel.rules_mechanisms import Limit, Piece, is_integer
 from dpsym.kernel.sequents import Facts, Sequent, context, with_facts
 from dpsym.kernel.statements import INTEGER, Fact, Region, Statement
 from dpsym.kernel.terms import ZERO, Term, substitute, var
+from dpsym.search import leaf
 from dpsym.search.integrals.antiderivatives import antiderivative, antidifference
 from dpsym.search.integrals.cuts import Split, compared, ordered, plain, resolved, roots, switches
 from dpsym.search.integrals.limits import limit_at, sign_at
 from dpsym.search.integrals.sampling import parameters
 from dpsym.search.samples import number
 
-__all__ = ["Integrand", "NoPlan", "moved", "pieces_of", "region_samples"]
+__all__ = ["Integrand", "NoPlan", "Stretch", "moved", "pieces_of", "stretches"]
 
-Integrand = Callable[[Term, Term, str], Term]
-"""What is integrated, by the densities p and q and the name of the one that is zero, if any."""
+Integrand = Callable[[Term, Term], Term]
+"""What is integrated, by the densities p and q; zero where they are."""
 _SAMPLES = 60
 
 
@@ -35,12 +36,13 @@ def region_samples(goal: Statement) -> list[dict[str, float]]:
     return parameters(goal.variables, goal.facts, _SAMPLES)
 
 
-@dataclass
-class _Stretch:
+@dataclass(frozen=True)
+class Stretch:
     """An interval of outputs on which the integrand has one form."""
 
     start: Term | None
     end: Term | None
+    facts: Facts = ()
 
 
 def pieces_of(
@@ -48,6 +50,17 @@ def pieces_of(
 ) -> tuple[Piece, ...]:
     """Pieces for one region. Raises ``Split`` or ``NoPlan``."""
     return _Planner(goal, region, swap, integrand).pieces()
+
+
+def stretches(
+    goal: Statement, region: Region
+) -> Iterator[tuple[Stretch, Term, Term, list[dict[str, float]]]]:
+    """Intervals of outputs with the forms of p and q there, and sample values of the parameters."""
+    planner = _Planner(goal, region, False, lambda p, q: p)
+    for one in planner.stretches():
+        known = replace(one, facts=planner.inside(one))
+        p, q = planner.single(planner.p, known), planner.single(planner.q, known)
+        yield known, p, q, planner.samples
 
 
 def moved(
@@ -68,7 +81,10 @@ def moved(
             None if piece.until is None else normal(piece.until + shift),
             limit(piece.first, -1),
             limit(piece.last, 1),
-            piece.null,
+            *(
+                None if form is None else substitute(form, {str(x.value): x - shift})
+                for form in (piece.p, piece.q)
+            ),
         )
         for piece in pieces
     )
@@ -82,31 +98,21 @@ class _Planner:
         self.samples = region_samples(goal)
         if not self.samples:
             raise NoPlan("no sample values of the parameters")
+        self.x, self.whole = var(region.output or "$x"), region.kind == INTEGER
 
     def pieces(self) -> tuple[Piece, ...]:
         if self.region.output is None:
-            return (Piece(ZERO, null=self.null(self.p, self.q, self.facts)),)
-        self.x = var(self.region.output)
-        self.whole = self.region.kind == INTEGER
-        start, end = self.ends()
+            return (self.atom(),)
         out: list[Piece] = []
+        for stretch in self.stretches():
+            out += self.stretch(stretch)
+        return (*out[:-1], replace(out[-1], until=None))
+
+    def stretches(self) -> list[Stretch]:
+        """The region, cut where the densities change their form."""
+        start, end = self.ends()
         found = [*switches(self.p, self.x), *switches(self.q, self.x)]
-        stretches = self.cut(_Stretch(start, end), found, [self.p, self.q])
-        for number_, stretch in enumerate(stretches, 1):
-            inner = self.stretch(stretch)
-            last = number_ == len(stretches)
-            out += inner[:-1]
-            final = inner[-1]
-            out.append(
-                Piece(
-                    final.primitive,
-                    None if last else stretch.end,
-                    final.first,
-                    final.last,
-                    final.null,
-                )
-            )
-        return tuple(out)
+        return self.cut(Stretch(start, end), found, [self.p, self.q])
 
     def ends(self) -> tuple[Term | None, Term | None]:
         given = with_facts(self.facts, *self.region.facts)
@@ -116,9 +122,7 @@ class _Planner:
 
     # -- cutting
 
-    def cut(
-        self, stretch: _Stretch, found: Sequence[Term], whole: Sequence[Term]
-    ) -> list[_Stretch]:
+    def cut(self, stretch: Stretch, found: Sequence[Term], whole: Sequence[Term]) -> list[Stretch]:
         """The stretch, cut where one of the terms changes its sign."""
         known = self.inside(stretch)
         cuts: list[Term] = []
@@ -130,7 +134,7 @@ class _Planner:
             cuts = [self.first_beyond(item) for item in cuts]
         inner = ordered(cuts, stretch.start, stretch.end, self.facts, self.samples)
         ends = [stretch.start, *inner, stretch.end]
-        return [_Stretch(a, b) for a, b in pairwise(ends)]
+        return [Stretch(a, b) for a, b in pairwise(ends)]
 
     def matters(self, item: Term, whole: Sequence[Term]) -> bool:
         """Whether one of the terms has different forms on both sides of the point."""
@@ -150,15 +154,22 @@ class _Planner:
         return False
 
     def first_beyond(self, item: Term) -> Term:
-        """For integers, cut points have to be integers themselves."""
+        """The first integer beyond a cut, the integer itself if it is one that starts a piece."""
         kinds = dict(self.goal.variables)
-        from dpsym.kernel.rules_mechanisms import is_integer
-
         if is_integer(item, kinds):
             return item
+        for name, kind in self.goal.variables:  # the floor that a rule has named
+            gap, known = item - var(name), context(self.facts)
+            inside = Fact(gap, ">="), Fact(1 - gap, ">")
+            if kind == INTEGER and all(map(known.evident, inside)):
+                return var(name) + 1
+        values = [number(item, at) for at in self.samples]
+        floors = {math.floor(value) for value in values if math.isfinite(value)}
+        if len(floors) == 1:
+            return tm.num(floors.pop() + 1)
         raise NeedsFloor(item)
 
-    def branches(self, item: Term, stretch: _Stretch) -> list[Term]:
+    def branches(self, item: Term, stretch: Stretch) -> list[Term]:
         """The forms without kinks that a term takes on the stretch."""
         found: dict[Term, bool] = {}
         for at in self.samples:
@@ -167,10 +178,12 @@ class _Planner:
                 found[form] = clear or found.get(form, False)
         return [form for form, clear in found.items() if clear or not any(found.values())]
 
-    def places(self, stretch: _Stretch, at: Mapping[str, float]) -> list[float]:
+    def places(self, stretch: Stretch, at: Mapping[str, float]) -> list[float]:
         """Some outputs inside the stretch, for one sample."""
         low = None if stretch.start is None else number(stretch.start, at)
         high = None if stretch.end is None else number(stretch.end, at)
+        if self.whole:
+            return _whole_places(low, high)
         if low is not None and high is not None:
             return (
                 [low + (high - low) * share for share in (0.137, 0.5, 0.861)] if high > low else []
@@ -181,7 +194,7 @@ class _Planner:
             return [high - step for step in (0.0173, 0.61, 3.7, 41.0)]
         return [-40.3, -2.7, -0.31, 0.0173, 0.43, 3.1, 41.0]
 
-    def inside(self, stretch: _Stretch) -> Facts:
+    def inside(self, stretch: Stretch) -> Facts:
         reach = []
         if stretch.start is not None:
             reach.append(Fact(self.x - stretch.start, ">=" if self.whole else ">"))
@@ -193,19 +206,19 @@ class _Planner:
 
     # -- one stretch
 
-    def stretch(self, stretch: _Stretch) -> list[Piece]:
+    def stretch(self, stretch: Stretch) -> list[Piece]:
         p, q = (self.single(item, stretch) for item in (self.p, self.q))
         known = self.inside(stretch)
-        null = self.null(p, q, known)
-        value = self.integrand(p, q, null)
+        p, q = (ZERO if _is_zero(item, known) else item for item in (p, q))
+        value = self.integrand(p, q)
         parts = self.cut(stretch, list(switches(value, self.x)), [value])
         out = []
         for part in parts:
             primitive, first, last = self.primitive(self.single(value, part), part)
-            out.append(Piece(primitive, part.end, first, last, null))
+            out.append(Piece(primitive, part.end, first, last, *self.other_forms(p, q)))
         return out
 
-    def single(self, item: Term, stretch: _Stretch) -> Term:
+    def single(self, item: Term, stretch: Stretch) -> Term:
         """The one form that the term takes on the stretch."""
         found = self.branches(item, stretch)
         forms = {context(self.inside(stretch)).canon.normal(form): form for form in found}
@@ -234,13 +247,37 @@ class _Planner:
                     return plain(gap, self.facts)
         return None
 
-    def null(self, p: Term, q: Term, known: Facts) -> str:
-        for name, item in (("q", q), ("p", p)):
-            if context(known).evident(Fact(-item, ">=")):
-                return name
-        return ""
+    def other_forms(self, p: Term, q: Term) -> tuple[Term | None, Term | None]:
+        """The densities as they are on a piece, where that is not how they are given."""
+        pairs = ((p, self.p), (q, self.q))
+        kinked = (given.kinked or one is ZERO for one, given in pairs)
+        return tuple(  # type: ignore[return-value]
+            one if bent and one is not given else None
+            for bent, (one, given) in zip(kinked, pairs, strict=True)
+        )
 
-    def primitive(self, value: Term, part: _Stretch) -> tuple[Term, Limit | None, Limit | None]:
+    def atom(self) -> Piece:
+        forms = [self.settled(item) for item in (self.p, self.q)]
+        p, q = (ZERO if _is_zero(one, self.facts) else one for one in forms)
+        return Piece(ZERO, None, None, None, *self.other_forms(p, q))
+
+    def settled(self, item: Term) -> Term:
+        """The mass of an atom without kinks, of which it is known whether it is zero."""
+        forms = {resolved(item, at)[0] for at in self.samples}
+        if len(forms) > 1:
+            for part in tm.subterms(item):
+                if part.op in tm.KINKED:
+                    gap = part.args[0] - part.args[1] if part.op in ("max", "min") else part.args[0]
+                    if not sign_at(gap, self.samples, self.facts):
+                        raise Split(plain(gap, self.facts))
+        (form, *_) = forms
+        positive = Fact(form, ">")
+        known = _is_zero(form, self.facts) or context(self.facts).evident(positive)
+        if not known and not leaf.easy(Sequent(self.facts, positive)):
+            raise Split(plain(-form, self.facts))
+        return form
+
+    def primitive(self, value: Term, part: Stretch) -> tuple[Term, Limit | None, Limit | None]:
         canon = context(self.inside(part)).canon
         way = 1 if part.end is None or part.start is not None else -1
         if self.whole:
@@ -258,6 +295,25 @@ class _Planner:
                     raise NoPlan(f"no limit of {found!r}")
             limits.append(limit)
         return canon.normal(found), limits[0], limits[1]
+
+
+def _is_zero(item: Term, facts: Facts) -> bool:
+    known = context(facts)
+    return all(known.evident(Fact(sign * item, ">=")) for sign in (1, -1))
+
+
+def _whole_places(low: float | None, high: float | None) -> list[float]:
+    """Some integers from low on and before high."""
+    known = [end for end in (low, high) if end is not None]
+    if not all(map(math.isfinite, known)):
+        return []
+    first = low if low is not None else high - 31 if high is not None else -31
+    after = high if high is not None else first + 63
+    first, after = round(first), round(after)
+    steps = [0, 1, 2, 5, 11, 31, 62]
+    forward = [first + step for step in steps if first + step < after]
+    backward = [after - 1 - step for step in steps if after - 1 - step >= first]
+    return [float(place) for place in dict.fromkeys([*forward, *backward])]
 
 
 class NeedsFloor(Exception):

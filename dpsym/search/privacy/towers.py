@@ -3,15 +3,16 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from typing import Any
 
 from dpsym.kernel.definitions import Form, Moment, constraints
 from dpsym.kernel.refusal import Refusal
 from dpsym.kernel.rules_privacy import Multipliers, StageData, assumed, stage_data
-from dpsym.kernel.sequents import Facts, context
-from dpsym.kernel.statements import RATIO, Statement
-from dpsym.kernel.terms import ONE, ZERO, Term, derivative, substitute
+from dpsym.kernel.sequents import Facts
+from dpsym.kernel.statements import Statement
+from dpsym.kernel.terms import ONE, ZERO, Term
+from dpsym.search.forms import low
 from dpsym.search.privacy.multipliers import (
     Row,
     Value,
@@ -58,18 +59,6 @@ def _infinite(form: Form, stages: list[StageData]) -> Iterator[bool]:
     live = frozenset().union(*(stage.live for stage in stages))
     for ray in live:
         yield form.on(ray) is None
-
-
-def low(form: Form, facts: Facts) -> tuple[Term, Term]:
-    """A linear function below phi: its tangent at 1 if it is smooth, else zero."""
-    if form.f.kinked:
-        return ZERO, ZERO
-    at_one: Mapping[str, Term] = {RATIO: ONE}
-    if form.at_p is None and form.at_q is ZERO and form.f.op == "exp":
-        return ZERO, ZERO
-    normal = context(facts).canon.normal
-    slope = normal(substitute(derivative(form.f, RATIO), at_one))
-    return slope, normal(substitute(form.f, at_one) - slope)
 
 
 def _meets(bound: Term, claimed: Term, samples: list[dict[str, float]]) -> bool:
