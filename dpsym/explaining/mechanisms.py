@@ -7,11 +7,12 @@ from dataclasses import dataclass, replace
 
 from dpsym.explaining.here import Headings, Here, Mark, Sentence, names, says
 from dpsym.kernel.definitions import Moment, constraints
+from dpsym.kernel.refusal import Refusal
 from dpsym.kernel.rules import Goal
 from dpsym.kernel.rules_mechanisms import Limit, Mass, Piece, homogeneous
 from dpsym.kernel.sequents import Sequent, context
 from dpsym.kernel.statements import INTEGER, RATIO, Fact, Mechanism, Pair, Region
-from dpsym.kernel.terms import Term, derivative, substitute, var
+from dpsym.kernel.terms import ZERO, Term, derivative, substitute, var
 
 __all__ = ["HEADINGS", "QUIET", "REASONS"]
 
@@ -59,7 +60,7 @@ def _case_headings(here: Here) -> Iterator[tuple[Mark, str]]:
 
 @dataclass(frozen=True)
 class _Span:
-    """A piece of a region and its ends; None is minus or plus infinity, ``number`` counts pieces
+    """A piece of a region and its ends; None is minus or plus infinity; ``number`` counts pieces
     of all regions."""
 
     number: int
@@ -91,8 +92,9 @@ def _ends(here: Here, region: Region) -> tuple[Term | None, Term | None]:
     return ends.get(True), stop + 1 if stop is not None and region.kind == INTEGER else stop
 
 
-def _told(here: Here, span: _Span) -> str:
-    """Where the piece is, its antiderivative, and the values at its ends."""
+def _told(here: Here, span: _Span, letters: tuple[Term, ...]) -> str:
+    """Where the piece is, its antiderivative, and the values at its ends; ``letters`` are those
+    for which it may have other terms."""
     name, item = span.region.output, span.piece.primitive
     if name is None:
         return f"Piece {span.number}: {_atoms(here, span.region)}."
@@ -100,9 +102,14 @@ def _told(here: Here, span: _Span) -> str:
     what = "antidifference" if span.region.kind == INTEGER else "antiderivative"
     start = _at_end(here, span.piece.first, span.start, item, name, "at least")
     end = _at_end(here, span.piece.last, span.end, item, name, "at most")
-    zero = f", where {here.named(span.piece.null)} is 0" if span.piece.null else ""
+    written = [
+        f"{here.show(letter)} is {here.show(term)}"
+        for letter, term in zip(letters, (span.piece.p, span.piece.q), strict=False)
+        if term is not None
+    ]
+    given = f", where {' and '.join(written)}" if written else ""
     return (
-        f"Piece {span.number}, {where}{zero}: the {what} is {here.show(item)}, {start} at the "
+        f"Piece {span.number}, {where}{given}: the {what} is {here.show(item)}, {start} at the "
         f"start and {end} at the end."
     )
 
@@ -141,24 +148,30 @@ def _function(here: Here) -> Term:
     assert isinstance(forward, Moment)
     p, q = var("p"), var("q")
     item = homogeneous(forward.form.f, *((q, p) if claim.reverse else (p, q)))
-    known = context((Fact(p, ">"), Fact(q, ">")))
-    return known.canon.normal(item) if item.kinked else item
+    if item.op not in ("max", "min"):
+        return item
+    canon = context((Fact(p, ">"), Fact(q, ">"))).canon
+    return Term(item.op, tuple(map(canon.normal, item.args)))
 
 
 def _integral(here: Here) -> str:
-    spans = _spans(here, here["pieces"])
+    spans, letters = _spans(here, here["pieces"]), (var("p"), var("q"))
+    letters = letters[::-1] if here.goal.claims[0].reverse else letters
     sums = {span.region.kind == INTEGER for span in spans if span.region.output is not None}
     what = {frozenset([True]): "Sum", frozenset[bool](): "Add"}.get(frozenset(sums), "Integrate")
     grows = " At every output, an antiderivative grows at least as fast as the function."
     return (
         f"{what} {here.show(_function(here))} over all outputs, piece by piece. "
-        f"{' '.join(_told(here, span) for span in spans)}{grows * bool(sums)} "
+        f"{' '.join(_told(here, span, letters) for span in spans)}{grows * bool(sums)} "
         "It remains that the total is at most what is claimed."
     )
 
 
 def _integral_headings(here: Here) -> Iterator[tuple[Mark, str]]:
-    yield _about_the_ratio, "bounded below, so that the integral is a limit over bounded pieces"
+    yield (
+        _about_the_ratio,
+        "of one sign or bounded below, so that the integral is a limit over bounded pieces",
+    )
     yield from _piece_headings(here, _spans(here, here["pieces"]))
     last = here.premises[-1]
     yield _is(last), "the total"
@@ -182,38 +195,51 @@ def _piece_headings(here: Here, spans: list[_Span]) -> Iterator[tuple[Mark, str]
                 yield gap, f"piece {number}, near its {'end' if way == 1 else 'start'}"
         whole = span.region.kind == INTEGER
         growth = substitute(item, {name: x + 1}) - item if whole else derivative(item, name)
-        p, q = span.region.p, span.region.q
-        yield _grows(here, growth, p, q, name), f"piece {number}, the growth"
+        yield _grows(here, span, growth), f"piece {number}, the growth"
 
 
-def _grows(here: Here, growth: Term, p: Term, q: Term, name: str) -> Callable[[Goal], bool]:
+def _grows(here: Here, span: _Span, growth: Term) -> Callable[[Goal], bool]:
     """Whether a premise says that the antiderivative grows at least as fast as the function."""
-    (claim,) = here.goal.claims
-    values = [p, -p, q, -q]
-    if claim.name != "Distributions":
-        forward = constraints(replace(claim, two_way=False, reverse=False))[0]
-        assert isinstance(forward, Moment)
-        pair = (q, p) if claim.reverse else (p, q)
-        rays = zip((forward.form.at_p, forward.form.at_q), pair, strict=True)
-        values = [homogeneous(forward.form.f, *pair)]
-        values += [ray * item for ray, item in rays if ray is not None]
+    name, values = span.region.output, _values(here, span)
 
     def marked(premise: Goal) -> bool:
-        if not isinstance(premise, Sequent) or premise.goal.rel != ">=":
+        if not isinstance(premise, Sequent) or name not in premise.vars:
             return False
-        if name not in premise.vars:
+        try:
+            same = context(premise.hypotheses).same
+            return any(same(premise.goal.term, growth - value) for value in values)
+        except Refusal:
             return False
-        same = context(premise.hypotheses).same
-        return any(same(premise.goal.term, growth - value) for value in values)
 
     return marked
+
+
+def _values(here: Here, span: _Span) -> list[Term]:
+    """What may be integrated over the piece."""
+    (claim,) = here.goal.claims
+    p, q = span.region.p, span.region.q
+    if claim.name == "Distributions":
+        return [p, -p, q, -q] if span.piece.p is None else [span.piece.p]
+    forward = constraints(replace(claim, two_way=False, reverse=False))[0]
+    assert isinstance(forward, Moment)
+    first, second = (q, p) if claim.reverse else (p, q)
+    first, second = span.piece.p or first, span.piece.q or second
+    if ZERO not in (first, second):
+        return [homogeneous(forward.form.f, first, second)]
+    ray, left = (forward.form.at_q, second) if first is ZERO else (forward.form.at_p, first)
+    return [] if ray is None else [ray * left]
 
 
 def _masses(here: Here) -> str:
     region = _pair(here).regions[0]
     parts = [_mass(here, one, region) for one in here["masses"]]
+    what = here.show(_function(here))
+    if here["mirror"] is not None:
+        name = _pair(here).regions[0].output or ""
+        other = here.show(here["mirror"][0] - var(name))
+        what = f"the mean of {what} there and at {other}, which has the same integral,"
     return (
-        f"At every output, {here.show(_function(here))} is at most a sum of multiples of "
+        f"At every output, {what} is at most a sum of multiples of "
         f"densities: {'; '.join(parts)}. Each density has mass 1, so the integral is at most the "
         "sum of the factors."
     )
@@ -265,7 +291,8 @@ def _distributions(here: Here) -> str:
     for index, side in enumerate(_SIDES):
         spans = _spans(here, tuple(rows[index] for rows in here["pieces"]), first)
         first += len(spans)
-        told = " ".join(_told(here, span) for span in spans)
+        letter = -var(side[1:]) if side.startswith("-") else var(side)
+        told = " ".join(_told(here, span, (letter,)) for span in spans)
         if side.startswith("-") and _negatives(before, spans):
             last = f" to {spans[-1].number}" if len(spans) > 1 else ""
             what = f"piece{'s' * bool(last)} {spans[0].number}{last}"

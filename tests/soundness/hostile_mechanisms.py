@@ -217,15 +217,21 @@ def _by_hand() -> Iterator[tuple[Statement, Proof]]:
     bell = Region(exp(-power(x, 2)) / sqrt(PI), exp(-power(x - b, 2)) / sqrt(PI), "x")
     second = Guarantee("RenyiDP", (num(2), 2 * power(b, 2)), False)
     moved = Mass(exp(2 * power(b, 2)), "p", -b, ONE, ())
-    yield about(second, bell), Proof("masses", {"masses": (moved,)})
+    yield about(second, bell), Proof("masses", {"masses": (moved,), "mirror": None})
     other = Region(b * exp(-b * x), 2 * b * exp(-2 * b * x), "x", beyond)
     doubled = Guarantee("MomentBound", (power(t, -1), ZERO, num(4) / 3), False)
     yield (
         about(doubled, other),
-        Proof("masses", {"masses": (Mass(num(4) / 3, "p", ZERO, ONE, (("b", 3 * b),)),)}),
+        Proof(
+            "masses",
+            {"masses": (Mass(num(4) / 3, "p", ZERO, ONE, (("b", 3 * b),)),), "mirror": None},
+        ),
     )
     unknown = replace(bell, p=3 * bell.p, q=3 * bell.q)
-    yield about(second, unknown, normalised=False), Proof("masses", {"masses": (moved,)})
+    yield (
+        about(second, unknown, normalised=False),
+        Proof("masses", {"masses": (moved,), "mirror": None}),
+    )
     integer_bell = Region(exp(-power(x, 2)), exp(-power(x - n, 2)), "x", kind=INTEGER)
     yield (
         about(
@@ -234,7 +240,9 @@ def _by_hand() -> Iterator[tuple[Statement, Proof]]:
             normalised=False,
             **whole,
         ),
-        Proof("masses", {"masses": (Mass(exp(2 * power(n, 2)), "p", -n, ONE, ()),)}),
+        Proof(
+            "masses", {"masses": (Mass(exp(2 * power(n, 2)), "p", -n, ONE, ()),), "mirror": None}
+        ),
     )
     for item in (b, b / 2, power(b, 2) + half):
         yield about(kl, fast), Proof("floor", {"name": "m", "value": item})
@@ -399,6 +407,7 @@ def _other(source: Source, value: Any, names: list[str]) -> Any:
                 num(source.choice((0, 1, -1, 5))),
                 Limit(num(source.choice((0, 1, -1)))),
                 Limit(ZERO, (Slack(ONE, "exp", 0, ONE, ZERO),)),
+                (num(source.choice((0, 1))), source.choice((None, (num(-1), num(-1))))),
             )
         )
     if isinstance(value, tuple):
@@ -431,7 +440,7 @@ def _floats(at: At) -> dict[str, float]:
 
 
 def _candidates(at: At) -> list[Fraction]:
-    known = [*at.values()]
+    known = [*at.values()][::-1]  # the latest first
     more = [-number for number in known] + [Fraction(math.floor(number)) for number in known]
     sums = [a + b for a in known for b in known] + [a - b for a in known for b in known]
     common = [*map(Fraction, range(-3, 13)), Fraction(5, 4), Fraction(3, 2)]
@@ -574,7 +583,7 @@ def _attempt(rule: str, source: Source) -> Attempt | None:
             goal = _new_goal(source, goal)
         if rule in ("integral", "distributions") and source.random() < 0.25:
             goal = _with_empty_region(source, goal)
-        at = _random_point(source, goal)
+        at = random_point(source, goal)
         try:
             found = witness(goal, at)
             if found is not None and _everywhere(source, goal, at):
@@ -598,7 +607,8 @@ def _fitted(source: Source, goal: Statement, parameters: dict[str, Any]) -> dict
     return {**parameters, "pieces": rows}
 
 
-def _random_point(source: Source, goal: Statement) -> At:
+def random_point(source: Source, goal: Statement) -> At:
+    """Values of the variables; the facts need not hold there."""
     sizes = [Fraction(n, 4) for n in (1, 2, 3, 4, 5, 6, 8, 10)]
     if source.random() < 0.3:
         sizes = [source.choice(sizes)]
