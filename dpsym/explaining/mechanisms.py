@@ -313,10 +313,16 @@ def _distribution_headings(here: Here) -> Iterator[tuple[Mark, str]]:
         yield from _piece_headings(here, spans)
 
 
+def _named(here: Here) -> str:
+    name, value = here.named(here["name"]), here.show(here["value"])
+    largest = "the largest integer that is at most " if here["kind"] == INTEGER else ""
+    return f"Let {name} be {largest}{value}."
+
+
 REASONS: dict[str, Sentence] = {
     "pairs": _pairs,
     "either": _cases,
-    "floor": names("Let {} be the largest integer that is at most {}.", "name", "value"),
+    "named": _named,
     "equal": names("Here {} is {}, which takes its place.", "name", "value"),
     "mirror": names("Write -{} for {}.", "new", "name"),
     "pointwise": says("Compare the densities at every output."),

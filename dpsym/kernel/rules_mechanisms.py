@@ -13,7 +13,7 @@ from dpsym.kernel import definitions as df
 from dpsym.kernel import statements as st
 from dpsym.kernel import terms as tm
 from dpsym.kernel.definitions import P_RAY, Q_RAY, Form, Moment, Support, constraints
-from dpsym.kernel.kinds import NAME, TERM, ListKind, MaybeKind, RowKind, choice, whole
+from dpsym.kernel.kinds import NAME, NUMBERS, TERM, ListKind, MaybeKind, RowKind, choice, whole
 from dpsym.kernel.refusal import expect, require
 from dpsym.kernel.rules import Goal, privacy_rule
 from dpsym.kernel.rules_privacy import (
@@ -83,18 +83,19 @@ def either(goal: Statement, item: Term) -> list[Goal]:
     return [*obligations(goal.facts, item), *cases]
 
 
-@privacy_rule(name=NAME, value=TERM)
-def floor(goal: Statement, name: str, value: Term) -> list[Goal]:
-    """D(e | F)   F, e - n >= 0, n + 1 - e > 0, S => claim
-    --------------------------------------------------- n a new integer variable
+@privacy_rule(name=NAME, value=TERM, kind=NUMBERS)
+def named(goal: Statement, name: str, value: Term, kind: str) -> list[Goal]:
+    """D(e | F)   F, e - n >= 0, n + 1 - e > 0, S => claim    (real: F, e - n >= 0, n - e >= 0, ...)
+    ------------------------------------------------------- n a new integer (or real) variable
     F, S => claim
 
     as there is such an n for every e. Fails when n is not new.
     """
     within(declared(goal.variables), value)
-    n, claim = var(name), only_claim(goal, "floor")
-    facts = Fact(value - n, ">="), Fact(n + 1 - value, ">")
-    return [*obligations(goal.facts, value), with_variable(goal, name, facts, claim, st.INTEGER)]
+    n, claim = var(name), only_claim(goal, "named")
+    above = Fact(n - value, ">=") if kind == st.REAL else Fact(n + 1 - value, ">")
+    facts = (Fact(value - n, ">="), above)
+    return [*obligations(goal.facts, value), with_variable(goal, name, facts, claim, kind)]
 
 
 @privacy_rule(name=NAME, value=TERM)

@@ -54,7 +54,7 @@ from tests.soundness.densities import array, is_false, is_mechanism, true
 from tests.soundness.hostile_leaf import Source
 from tests.soundness.values import Undefined, Unsure, fails, holds, value
 
-RULES = ("pairs", "either", "floor", "equal", "mirror", "pointwise")
+RULES = ("pairs", "either", "named", "equal", "mirror", "pointwise")
 RULES = (*RULES, "integral", "masses", "distributions")
 Base = tuple[Statement, dict[str, Any]]
 At = dict[str, Fraction]
@@ -245,7 +245,8 @@ def _by_hand() -> Iterator[tuple[Statement, Proof]]:
         ),
     )
     for item in (b, b / 2, power(b, 2) + half):
-        yield about(kl, fast), Proof("floor", {"name": "m", "value": item})
+        for kind in ("integer", "real"):
+            yield about(kl, fast), Proof("named", {"name": "m", "value": item, "kind": kind})
     c = var("c")
     same = (*positive, Fact(c - b, ">="), Fact(b - c, ">="))
     both = about(kl, fast, variables=(("b", REAL), ("c", REAL)), facts=same)
@@ -559,12 +560,13 @@ def _places(name: str, at: At) -> list[Fraction]:
     return list(dict.fromkeys([*special, *halves, *OUTPUTS, *close]))
 
 
-def _floor(item: Term, at: At) -> Fraction:
+def _named_value(item: Term, kind: str, at: At) -> Fraction:
     try:
         found = value(item, dict(at))
     except (Undefined, Unsure):
         return Fraction(0)
-    return Fraction(math.floor(found if isinstance(found, Fraction) else int(found.middle)))
+    exact = found if isinstance(found, Fraction) else Fraction(int(found.middle))
+    return exact if kind == "real" else Fraction(math.floor(exact))
 
 
 # -- one attack
@@ -635,8 +637,9 @@ def attack(rule: str, source: Source) -> tuple[str, Attempt | None]:
         premises = step(made.goal, rule, made.parameters)
     except Refusal:
         return "refused", made
-    if rule == "floor":  # a value of the new variable that one would not guess
-        made.at["$floor"] = _floor(made.parameters["value"], made.at)
+    if rule == "named":  # a value of the new variable that one would not guess
+        kind, item = made.parameters["kind"], made.parameters["value"]
+        made.at["$named"] = _named_value(item, kind, made.at)
     unsure = False
     for premise in sorted(premises, key=lambda one: not isinstance(one, Sequent)):
         try:

@@ -641,8 +641,15 @@ OTHERS = [
     Attack(
         "there is no whole number below log b for b < 0",
         statement(Guarantee("PureDP", (HALF,), False, True), FAST_SLOW, variables=reals("b")),
-        "floor",
-        {"name": "m", "value": log(b)},
+        "named",
+        {"name": "m", "value": log(b), "kind": "integer"},
+        {"b": -1},
+    ),
+    Attack(
+        "there is no number log b for b < 0",
+        statement(Guarantee("PureDP", (HALF,), False, True), FAST_SLOW, variables=reals("b")),
+        "named",
+        {"name": "m", "value": log(b), "kind": "real"},
         {"b": -1},
     ),
     Attack(

@@ -118,14 +118,19 @@ MECHANISM_RULES = {
         (FROM_U, {"item": var("u")}, "declared variables"),
         (noise(), {"item": var("$t")}, "declared variables"),
     ],
-    "floor": [
-        (noise(), {"name": "n", "value": e1}, "a new variable"),
-        (noise(), {"name": "x", "value": e1}, "a new variable"),
-        (FROM_U, {"name": "u", "value": e1}, "a new variable"),
-        (noise(), {"name": "$n", "value": e1}, "a new variable"),
-        (noise(), {"name": "m", "value": x}, "declared variables"),
-        (noise(), {"name": "m", "value": var("m")}, "declared variables"),
-        (replace(noise(), claims=(KL, KL)), {"name": "m", "value": e1}, "one claim"),
+    "named": [
+        (noise(), {"name": "n", "value": e1, "kind": "integer"}, "a new variable"),
+        (noise(), {"name": "x", "value": e1, "kind": "integer"}, "a new variable"),
+        (FROM_U, {"name": "u", "value": e1, "kind": "integer"}, "a new variable"),
+        (noise(), {"name": "$n", "value": e1, "kind": "integer"}, "a new variable"),
+        (noise(), {"name": "m", "value": x, "kind": "integer"}, "declared variables"),
+        (noise(), {"name": "m", "value": var("m"), "kind": "integer"}, "declared variables"),
+        (
+            replace(noise(), claims=(KL, KL)),
+            {"name": "m", "value": e1, "kind": "integer"},
+            "one claim",
+        ),
+        (noise(), {"name": "m", "value": e1, "kind": "whole"}, "one of"),
     ],
     "equal": [
         (noise(), {"name": "x", "value": ONE}, "a variable"),

@@ -89,7 +89,7 @@ def _back(case: Case, rule: str, parameters: dict[str, object], index: int) -> C
         facts = tuple(fact.substitute(names) for fact in case.conditions)
         floors = tuple((n, tm.substitute(item, names)) for n, item in case.floors)
         return Case(facts, tm.substitute(case.total, names), floors)
-    if rule == "floor" and isinstance(parameters["value"], Term):
+    if rule == "named" and isinstance(parameters["value"], Term):
         return replace(case, floors=((name, parameters["value"]), *case.floors))
     return case
 

@@ -9,9 +9,18 @@ from typing import Any
 
 from dpsym.kernel.definitions import Form, Moment, constraints
 from dpsym.kernel.proofs import Lemma
-from dpsym.kernel.rules_mechanisms import Piece, homogeneous
+from dpsym.kernel.rules_mechanisms import Limit, Piece, homogeneous
 from dpsym.kernel.sequents import Sequent, context, with_facts
-from dpsym.kernel.statements import RATIO, Fact, Guarantee, Mechanism, Pair, Region, Statement
+from dpsym.kernel.statements import (
+    INTEGER,
+    RATIO,
+    Fact,
+    Guarantee,
+    Mechanism,
+    Pair,
+    Region,
+    Statement,
+)
 from dpsym.kernel.terms import ONE, ZERO, Term, add, num, substitute, var
 from dpsym.search import leaf
 from dpsym.search.forms import low
@@ -22,7 +31,7 @@ from dpsym.search.integrals.plans import NeedsFloor, NoPlan, moved, pieces_of
 from dpsym.search.integrals.sampling import parameters
 from dpsym.search.samples import number
 
-__all__ = ["Inference", "by_largest_loss", "fresh", "inferences"]
+__all__ = ["Inference", "by_largest_loss", "fresh", "inferences", "nothing"]
 
 _SIGN_SECONDS, _SAMPLES, _TOLERANCE = 2.0, 40, 1e-9
 Inference = tuple[str, dict[str, Any]]
@@ -114,7 +123,7 @@ def _settled(goal: Statement, plan: Any, rule: str) -> Iterator[Inference]:
         yield "either", {"item": item}
         yield "either", {"item": -item}
     except NeedsFloor as needs:
-        yield "floor", {"name": fresh(goal, "m"), "value": needs.item}
+        yield "named", {"name": fresh(goal, "m"), "value": needs.item, "kind": INTEGER}
 
 
 def _unsigned(goal: Statement, item: Term) -> Term:
@@ -166,6 +175,19 @@ def _sides(goal: Statement, pair: Pair) -> dict[str, Any]:
     return {"pieces": tuple(found)}
 
 
+def nothing(goal: Statement) -> Inference:
+    """For facts that contradict each other, from which anything follows."""
+    (stage,), (claim,) = goal.stages, goal.claims
+    if claim.two_way:
+        return "directions", {}
+    if isinstance(stage, Mechanism) and stage.pairs[0].variables:
+        return "pairs", {}
+    regions = stage.pairs[0].regions if isinstance(stage, Mechanism) else ()
+    piece = Piece(ZERO, None, Limit(ZERO), Limit(ZERO))
+    pieces = tuple((piece,) if r.output else (Piece(ZERO),) for r in regions)
+    return "integral", {"low": (ZERO, ZERO), "pieces": pieces}
+
+
 def _only(region: Region, item: Term) -> Region:
     return replace(region, p=item, q=item)
 
@@ -193,6 +215,7 @@ def fresh(goal: Statement, stem: str) -> str:
     for stage in goal.stages:
         for pair in stage.pairs if isinstance(stage, Mechanism) else ():
             names |= {region.output for region in pair.regions if region.output}
+            names |= {name for name, _ in pair.variables}
     while stem in names:
         stem += "'"
     return stem

@@ -31,6 +31,10 @@ class NoPlan(Exception):
     """No antiderivative or limit was found."""
 
 
+class NoSamples(NoPlan):
+    """No values of the parameters were found."""
+
+
 def region_samples(goal: Statement) -> list[dict[str, float]]:
     """Values of the parameters."""
     return parameters(goal.variables, goal.facts, _SAMPLES)
@@ -97,7 +101,7 @@ class _Planner:
         self.p, self.q = (region.q, region.p) if swap else (region.p, region.q)
         self.samples = region_samples(goal)
         if not self.samples:
-            raise NoPlan("no sample values of the parameters")
+            raise NoSamples("no sample values of the parameters")
         self.x, self.whole = var(region.output or "$x"), region.kind == INTEGER
 
     def pieces(self) -> tuple[Piece, ...]:

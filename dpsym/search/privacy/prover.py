@@ -19,8 +19,9 @@ from dpsym.kernel.terms import Term
 from dpsym.kernel.theorems import Theorem, prove
 from dpsym.search.bounds import bounds
 from dpsym.search.integrals.closed import largest
-from dpsym.search.integrals.inferences import Inference, by_largest_loss, inferences
+from dpsym.search.integrals.inferences import Inference, by_largest_loss, fresh, inferences, nothing
 from dpsym.search.integrals.plans import NoPlan
+from dpsym.search.integrals.roots import by_roots
 from dpsym.search.leaf.budget import Budget, OutOfBudget
 from dpsym.search.leaf.hinted import Hint
 from dpsym.search.privacy import library
@@ -29,7 +30,7 @@ from dpsym.search.privacy.leaves import plausible, prove_leaf
 from dpsym.search.privacy.towers import plans
 from dpsym.search.samples import number, points
 
-LEAF_SECONDS = 10.0
+LEAF_SECONDS, PATIENT_SECONDS = 10.0, 30.0
 _MOST_FACTS = 40  # case distinctions add facts
 _TOLERANCE = 1e-9
 
@@ -66,6 +67,7 @@ class _Prover:
         self, deadline: float, suggestions: Suggestions = (), hints: tuple[Hint, ...] = ()
     ) -> None:
         self.deadline, self.suggestions, self.hints = deadline, suggestions, hints
+        self.leaf_seconds = LEAF_SECONDS
 
     def left(self) -> float:
         left = self.deadline - time.process_time()
@@ -103,7 +105,7 @@ class _Prover:
         return Proof(rule, parameters, tuple(found[i] for i in range(len(premises))))
 
     def sequent(self, goal: Sequent) -> Proof:
-        limit, started = min(self.left(), LEAF_SECONDS), time.process_time()
+        limit, started = min(self.left(), self.leaf_seconds), time.process_time()
         answer = prove_leaf(goal, limit, self.hints)
         if isinstance(answer, Proof):
             return answer
@@ -196,6 +198,11 @@ class _Prover:
         (claim,) = goal.claims
         if DEFINITIONS[claim.name].member is not None:
             return self.apply(goal, "every", name=_fresh(goal, "alpha"))
+        if len(goal.stages) == 1 and isinstance(goal.stages[0], Mechanism):
+            try:
+                return self.without_roots(goal)
+            except (Stuck, Refusal):
+                self.left()
         worst = self.by_worst_pair(goal)
         if worst is not None:
             return worst
@@ -209,6 +216,30 @@ class _Prover:
         if isinstance(constraint, Moment):
             return self.tower(goal)
         raise Stuck(f"no rule proves a claim of {claim.name}")
+
+    def without_roots(self, goal: Statement) -> Proof:
+        """A parameter in a root of a logarithm replaced by one for the root."""
+        named = by_roots(goal, fresh(goal, "r"))
+        if named is None:
+            raise Stuck("no root of a logarithm")
+        rule, parameters = named
+        if rule != "either":
+            return self.apply(goal, rule, **parameters)
+        *shown, wrong, right = step(goal, rule, parameters)
+        proofs = [self.sequent(one) for one in shown if isinstance(one, Sequent)]
+        assert isinstance(wrong, Statement)
+        assert isinstance(right, Statement)
+        proofs += [self.contradicted(wrong), self.statement(right)]
+        return Proof(rule, parameters, tuple(proofs))
+
+    def contradicted(self, goal: Statement) -> Proof:
+        """For facts that contradict each other."""
+        rule, parameters = nothing(goal)
+        proofs = [
+            self.sequent(one) if isinstance(one, Sequent) else self.contradicted(one)
+            for one in step(goal, rule, parameters)
+        ]
+        return Proof(rule, parameters, tuple(proofs))
 
     def by_worst_pair(self, goal: Statement) -> Proof | None:
         """First that one explicit mechanism has the divergence of its worst pair, then the claim.
@@ -230,11 +261,24 @@ class _Prover:
         if not _meets(found, claim, goal):
             raise Stuck("the divergence of one pair exceeds the bound at sample values")
         parameters = {"first": 0, "last": 0, "guarantees": (found,)}
+        *shown, last = step(goal, "cut", parameters)
         try:
-            return self.apply(goal, "cut", **parameters)
+            proofs = [
+                self.sequent(one) if isinstance(one, Sequent) else self.statement(one)
+                for one in shown
+            ]
         except Stuck:
             self.left()
             return None
+        assert isinstance(last, Statement)
+        before, self.leaf_seconds = self.leaf_seconds, PATIENT_SECONDS  # it all hangs on this
+        try:
+            return Proof("cut", parameters, (*proofs, self.statement(last)))
+        except Stuck:
+            self.left()
+            return None
+        finally:
+            self.leaf_seconds = before
 
     def explicit(self, goal: Statement) -> Proof:
         """One explicit mechanism."""
