@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import pytest
 
@@ -90,3 +91,27 @@ def test_a_term_that_doubles_at_every_level_stays_short() -> None:
 @pytest.mark.parametrize("name", ["0", "e + 1", "pi", "exp", "$1", "$t ", "ο"])
 def test_an_unclear_name_is_quoted(name: str) -> None:
     assert claimed(var(name)) == f"has PureDP({name!a})"
+
+
+def test_goals_that_differ_read_differently() -> None:
+    """Integers are not reals, and densities up to a factor are not densities."""
+    region = Region(exp(-x), exp(-x), "x", (Fact(x, ">="),))
+    pairs = (
+        Pair((region,)),
+        Pair((replace(region, kind="integer"),)),
+        Pair((region,), normalised=False),
+        Pair((replace(region, facts=()),)),
+        Pair((Region(ONE, ONE),)),
+        Pair((Region(ONE, ONE, weight=var("n")),)),
+    )
+    claims = (Guarantee("PureDP", (ONE,)), Guarantee("Distributions", ()))
+    goals = [
+        Statement((("n", "real"),), (), (Mechanism((pair,)),), (claim,))
+        for pair in pairs
+        for claim in claims
+    ]
+    assert len({goal_text(goal) for goal in goals}) == len(goals)
+    texts = [goal_text(goal) for goal in goals]
+    assert "masses p = exp(-x), q = exp(-x) of each integer x where x >= 0" in texts[2]
+    assert "one pair, up to one positive factor of p and q:" in texts[4]
+    assert "has nonnegative densities of mass 1" in texts[1]

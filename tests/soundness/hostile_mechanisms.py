@@ -178,11 +178,14 @@ def _by_hand() -> Iterator[tuple[Statement, Proof]]:
         about(moment(t, ONE), Region(cauchy, cauchy, "x")),
         Proof("integral", {"low": (ZERO, ZERO), "pieces": ((Piece(atan(x) / PI, None, *ends),),)}),
     )
-    near_zero = Region(half / sqrt(x), half / sqrt(x), "x", (Fact(x, ">"), Fact(1 - x, ">=")))
+    quarter = sqrt(sqrt(x))
+    spike = num(3) / 4 / quarter
+    near_zero = Region(spike, spike, "x", (Fact(x, ">"), Fact(1 - x, ">=")))
     start = Limit(ZERO, (Slack(ONE, "inverse", -1, ONE, ZERO),))
+    grown = Piece(sqrt(x) * quarter, first=start)
     yield (
         about(moment(t, ONE), near_zero),
-        Proof("integral", {"low": (ZERO, ZERO), "pieces": ((Piece(sqrt(x), first=start),),)}),
+        Proof("integral", {"low": (ZERO, ZERO), "pieces": ((grown,),)}),
     )
     mass = (1 - exp(-b)) * exp(-b * x)
     ratio = Region(mass, mass, "x", beyond, kind=INTEGER)
@@ -218,6 +221,8 @@ def _by_hand() -> Iterator[tuple[Statement, Proof]]:
     second = Guarantee("RenyiDP", (num(2), 2 * power(b, 2)), False)
     moved = Mass(exp(2 * power(b, 2)), "p", -b, ONE, ())
     yield about(second, bell), Proof("masses", {"masses": (moved,), "mirror": None})
+    centred = {"masses": (Mass(power(b, 2), "p", ZERO, ONE, ()),), "mirror": (ZERO, low)}
+    yield about(Guarantee("KLDP", (power(b, 2),), False), bell), Proof("masses", centred)
     other = Region(b * exp(-b * x), 2 * b * exp(-2 * b * x), "x", beyond)
     doubled = Guarantee("MomentBound", (power(t, -1), ZERO, num(4) / 3), False)
     yield (
@@ -648,3 +653,18 @@ def attack(rule: str, source: Source) -> tuple[str, Attempt | None]:
         except (Unsure, Undefined, OverflowError):
             unsure = True
     return ("undecided" if unsure else "UNSOUND"), made
+
+
+def agrees(goal: Statement, rule: str, parameters: dict[str, Any], at: At) -> bool:
+    """Whether the facts hold at the point, where then no claim is false, and no sequent that is a
+    premise; raises AssertionError."""
+    if not _facts_hold(goal.facts, at):
+        return False
+    try:
+        assert witness(goal, at) is None, f"a false goal: {goal} at {at}"
+        for premise in step(goal, rule, parameters):
+            false = isinstance(premise, Sequent) and _is_false_sequent(premise, at)
+            assert not false, f"a false premise: {premise} at {at}"
+    except (Undefined, Unsure):
+        return False
+    return True

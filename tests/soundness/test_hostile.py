@@ -102,3 +102,15 @@ def test_bounds_of_exp_and_log_by_fractions() -> None:
     assert exp_bounds(one)[0] < e + Fraction(1, 10**29) and exp_bounds(one)[1] > e
     low, high = log_bounds(e)
     assert 0 <= high - low < Fraction(1, 10**40) and abs(low - 1) < Fraction(1, 10**29)
+
+
+def test_what_attacks_start_from_is_true() -> None:
+    """By the same means by which an attack is seen to be false."""
+    found = 0
+    for rule, own in hostile_mechanisms.bases().items():
+        for number, (goal, parameters) in enumerate(own):
+            source = Source(f"{rule} {number}")
+            points = [hostile_mechanisms.random_point(source, goal) for _ in range(12)]
+            for at in points:
+                found += hostile_mechanisms.agrees(goal, rule, parameters, at)
+    assert found > 100

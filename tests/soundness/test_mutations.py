@@ -27,13 +27,13 @@ def test_a_false_statement_about_a_mechanism_is_seen():
 
 
 def test_damaged_certificates_prove_nothing_false():
-    found = run(400, seed=3)
-    assert found.total() == 400
-    assert found["refused"] > 200
+    found = run(250, seed=5)
+    assert found.total() == 250
+    assert found["refused"] > 125
 
 
 def test_the_kernel_does_the_same_without_assertions():
-    command = "from tests.soundness.mutations import run; print(sorted(run(150, 4).items()))"
+    command = "from tests.soundness.mutations import run; print(sorted(run(150, 5).items()))"
     plain, optimised = (
         subprocess.run(
             [sys.executable, *flags, "-c", command], capture_output=True, text=True, check=True
