@@ -1,8 +1,8 @@
 """Refutations: exact values at which every hypothesis holds and a claim fails.
 
 For assumed guarantees the witness is a pair of finite distributions per stage, for every outcome of
-the earlier stages; for an explicit mechanism it is a pair and an output. Every comparison is
-between enclosures, or exact.
+the earlier stages; for explicit mechanisms it is a pair of each, and an output or an event. Every
+comparison is between enclosures, or exact.
 
 This module is trusted for refutations, and for nothing else: no proof rests on it. Like the kernel
 it uses the standard library and python-flint alone.
@@ -10,14 +10,28 @@ it uses the standard library and python-flint alone.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
 from itertools import islice
 
 from flint import arb, fmpq
 
+from dpsym import events
+from dpsym.events import Chosen, Event, Exceeded, Values
 from dpsym.kernel import terms as tm
-from dpsym.kernel.balls import POS, Box, Enclosure, Evaluator, Undefined, precision, rational
+from dpsym.kernel.balls import (
+    POS,
+    Box,
+    Enclosure,
+    Evaluator,
+    Undefined,
+    below,
+    exact,
+    plus,
+    precision,
+    rational,
+    times,
+)
 from dpsym.kernel.definitions import (
     Constraint,
     Form,
@@ -37,14 +51,14 @@ from dpsym.kernel.statements import (
     Fact,
     Guarantee,
     Mechanism,
+    Pair,
     Processed,
     Statement,
 )
-from dpsym.kernel.terms import Term, substitute
+from dpsym.kernel.terms import ONE, ZERO, Term, substitute
 
 BITS = 256
-MAX_ATOMS = 20_000
-Values = Mapping[str, fmpq]
+MAX_ATOMS = events.MAX_ATOMS
 
 
 @dataclass(frozen=True)
@@ -62,7 +76,8 @@ class Atom:
 @dataclass(frozen=True)
 class Output:
     """An outcome of an explicit mechanism: which pair and region, values of the pair's variables,
-    and for a density an interval of outputs around ``at`` on which the claim fails."""
+    and for a density an interval ``at`` of outputs on which the claim fails, for integers both ends
+    included."""
 
     pair: int
     region: int
@@ -74,21 +89,23 @@ class Refutation(Sealed):
     """A statement that is false, with the witness that the kernel has checked.
 
     ``orders`` are the order at which a family in the claim fails (or nothing), and the grid of
-    orders by which families among the hypotheses were checked.
+    orders by which families among the hypotheses were checked. ``exceeded`` says by how much an
+    event breaks the claim.
     """
 
-    __slots__ = ("orders", "statement", "values", "witness")
+    __slots__ = ("exceeded", "orders", "statement", "values", "witness")
 
     statement: Statement
     values: Values
-    witness: tuple[Atom, ...] | Output
+    witness: tuple[Atom, ...] | Output | Event
     orders: tuple[fmpq, ...]
+    exceeded: Exceeded | None
 
 
 def refute(
     statement: Statement,
     values: Values,
-    witness: tuple[Atom, ...] | Output,
+    witness: tuple[Atom, ...] | Output | Event,
     order: fmpq | None = None,
     grid: tuple[fmpq, ...] = (),
 ) -> Refutation:
@@ -96,11 +113,14 @@ def refute(
 
     ``order`` is needed for a claim that is a family, ``grid`` for a hypothesis that is one.
     """
+    exceeded: Exceeded | None = None
     with precision(BITS):
         try:
             check = _Check(statement, dict(values))
             if isinstance(witness, Output):
                 check.output(witness)
+            elif isinstance(witness, Event):
+                exceeded = check.event(witness, order)
             else:
                 check.distributions(witness, order, grid)
         except (Undefined, ZeroDivisionError):
@@ -109,7 +129,12 @@ def refute(
             raise TooLarge("witness", "terms that Python's stack can hold") from None
     orders = (() if order is None else (order,)) + tuple(grid)
     return seal(
-        Refutation, statement=statement, values=dict(values), witness=witness, orders=orders
+        Refutation,
+        statement=statement,
+        values=dict(values),
+        witness=witness,
+        orders=orders,
+        exceeded=exceeded,
     )
 
 
@@ -291,18 +316,17 @@ class _Check:
         (stage,) = self.statement.stages if len(self.statement.stages) == 1 else (None,)
         if not isinstance(stage, Mechanism):
             raise Refusal("witness", "one explicit mechanism", self.statement.stages)
-        require(0 <= witness.pair < len(stage.pairs), "witness", "a pair", witness.pair)
-        pair = stage.pairs[witness.pair]
+        pair = self.pair(stage, witness.pair, witness.values)
         require(0 <= witness.region < len(pair.regions), "witness", "a region", witness.region)
         region = pair.regions[witness.region]
-        self.assign(pair.variables, witness.values)
-        for fact in pair.facts:
-            require(self.holds(fact), "witness", "values at which the facts hold", fact)
         box: dict[str, Enclosure] = {}
         if region.output is not None:
-            if witness.at is None or not witness.at[0] < witness.at[1]:
-                raise Refusal("witness", "an interval of outputs", witness.at)
-            box[region.output] = (rational(witness.at[0])[0], rational(witness.at[1])[1])
+            low, high = witness.at or (fmpq(0), fmpq(0))
+            whole = region.kind == INTEGER
+            fits = low.q == 1 and high.q == 1 and low <= high if whole else low < high
+            given = witness.at is not None and bool(fits)
+            require(given, "witness", "an interval of outputs", witness.at)
+            box[region.output] = (rational(low)[0], rational(high)[1])
         elif region.weight is not None:
             require(self.holds(Fact(region.weight, ">")), "witness", "atoms", region.weight)
         for fact in region.facts:
@@ -313,11 +337,145 @@ class _Check:
         for claim in self.statement.claims:
             for item in constraints(claim):
                 if not isinstance(item, Support):
-                    raise Refusal("witness", "a claim of pure DP", claim)
+                    continue
                 first, second = (region.q, region.p) if item.reverse else (region.p, region.q)
                 gap = self.value(first - item.bound * second, box)
                 broken = broken or bool(gap[0] > 0 and self.value(second, box)[0] >= 0)
         require(broken, "witness", "a claim that fails", self.statement.claims)
+
+    def pair(self, stage: Mechanism, place: int, values: Values) -> Pair:
+        """A pair of the mechanism; its variables get their values."""
+        require(0 <= place < len(stage.pairs), "witness", "a pair", place)
+        pair = stage.pairs[place]
+        self.assign(pair.variables, values)
+        for fact in pair.facts:
+            require(self.holds(fact), "witness", "values at which the facts hold", fact)
+        return pair
+
+    def event(self, witness: Event, order: fmpq | None) -> Exceeded:
+        """The first claim that fails by the event."""
+        stages = self.statement.stages
+        fits = bool(stages) and len(witness.stages) == len(stages)
+        require(fits, "witness", "outputs of every stage", len(stages))
+        chosen: list[tuple[Pair, Chosen]] = []
+        for stage, part in zip(stages, witness.stages, strict=True):
+            if not isinstance(stage, Mechanism):
+                raise Refusal("witness", "explicit mechanisms", stage)
+            given = dict(self.numbers)
+            pair = self.pair(stage, part.pair, part.values)
+            for region in pair.regions:
+                if region.output is None:
+                    for fact in region.facts:
+                        require(self.holds(fact), "witness", "atoms of the pair", fact)
+            chosen.append((events.at_values(pair, self.numbers), part))
+            self.numbers = given  # the next stage may use the same names
+        for claim in self.statement.claims:
+            found = self.one_member(claim, order)
+            for reverse in (False, True) if found.two_way else (found.reverse,):
+                way = replace(found, two_way=False, reverse=reverse)
+                exceeded = self.exceeded(way, chosen)
+                if exceeded is not None:
+                    return exceeded
+        raise Refusal("witness", "a claim that fails", self.statement.claims)
+
+    def exceeded(self, way: Guarantee, chosen: list[tuple[Pair, Chosen]]) -> Exceeded | None:
+        """How the event breaks a claim in one direction, if it does for certain.
+
+        The claim for (Q, P) is that for (P, Q) with the two exchanged."""
+        args = tuple(None if arg is None else substitute(arg, self.numbers) for arg in way.args)
+        found = constraints(Guarantee(way.name, args, two_way=False))
+        if not found:
+            return None
+        (item,) = found
+        if way.reverse:
+            chosen = [(_exchanged(pair), part) for pair, part in chosen]
+        if isinstance(item, Moment):
+            low, limit = self.moment(way.name, args[0], item.form, chosen), item.bound
+        else:
+            stages = [events.losses(pair, part.parts) for pair, part in chosen]
+            most, apart = events.joint_losses(stages)
+            if isinstance(item, Support):
+                low, limit = most, item.bound.args[0]
+            else:
+                low, limit = apart, item.length
+        bound = exact(self.value(limit)[1])
+        if bound is None or not low > bound:
+            return None
+        return Exceeded(way, exact(low), bound)
+
+    def moment(
+        self, name: str, first: Term | None, form: Form, chosen: list[tuple[Pair, Chosen]]
+    ) -> arb:
+        """A lower bound of a moment of the joint distributions."""
+        finite = [events.masses(pair) for pair, _ in chosen]
+        sure = [stage for stage in finite if stage is not None]
+        if len(sure) == len(finite):
+            require(not any(part.parts for _, part in chosen), "witness", "atoms alone", chosen)
+            known = all(pair.normalised for pair, _ in chosen)
+            require(known, "witness", "normalised probabilities", chosen)
+            return events.enumerated(form, sure)[0]
+        linear = events.minorant(name, form, first)
+        if linear is None:
+            raise Refusal("witness", "a form with a known minorant", name)
+        if len(chosen) > 1 and name == "ApproxDP":
+            return events.binned(form, self.bins(chosen))
+        each = [self.alone(form, linear, pair, part) for pair, part in chosen]
+        if len(each) == 1:
+            return each[0][0]
+        if name == "KLDP":
+            return below(sum((low for low, _ in each), arb(0)))
+        known = name in ("RenyiDP", "RenyiDPBelowOne")
+        require(known, "witness", "one stage, or finitely many outcomes each", name)
+        product: Enclosure = (arb(1), arb(1))
+        below_one = name == "RenyiDPBelowOne"
+        for low, _ in each:  # of e^((a - 1) D) for a > 1, of its negative for a < 1
+            size = -low if below_one else low
+            product = times(product, (size if size > 0 else arb(0),) * 2)
+        return -product[1] if below_one else product[0]
+
+    def bins(self, chosen: list[tuple[Pair, Chosen]]) -> list[tuple[events.Bin, ...]]:
+        """The bins of each stage, the same for the same pair and outputs."""
+        found: list[tuple[events.Bin, ...]] = []
+        for i, (pair, part) in enumerate(chosen):
+            require(pair.normalised, "witness", "densities that are normalised", pair.label)
+            same = [j for j in range(i) if chosen[j] == chosen[i]]
+            stage = found[same[0]] if same else events.bins(pair, part.parts)
+            mass = sum((times(one.count, one.p)[0] for one in stage), arb(0))
+            require(not mass > _MOST, "witness", "densities of mass 1", mass)
+            found.append(stage)
+        return found
+
+    def alone(self, form: Form, linear: tuple[Term, Term], pair: Pair, part: Chosen) -> Enclosure:
+        """A moment of one stage from below."""
+        moments = events.Moments(form, linear)
+        checks = [events.Moments(mass, (ZERO, ZERO)) for mass in (events.P_MASS, events.Q_MASS)]
+        factor: Enclosure = (arb(1), arb(1))
+        if not pair.normalised:
+            factor = events.factor(pair, part.parts)
+        total: Enclosure = (arb(0), arb(0))
+        for region, within in events.pieces(pair, part.parts):
+            if region.output is not None:
+                total = plus(total, moments.over(region, within))
+                continue
+            weight = self.value(ONE if region.weight is None else region.weight)
+            require(bool(weight[0] >= 0), "witness", "numbers of atoms", region.weight)
+            total = plus(total, times(weight, moments.at(region.p, region.q)))
+        for check in checks:
+            mass = (arb(0), arb(0))
+            for region, within in events.pieces(pair, part.parts):
+                if region.output is not None:
+                    mass = plus(mass, check.over(region, within))
+            mass = times(mass, factor)
+            require(not mass[0] > _MOST, "witness", "densities of mass 1", mass[0])
+        return plus(plus(self.value(linear[0]), self.value(linear[1])), times(total, factor))
+
+
+_MOST = arb(fmpq(1000001, 1000000))
+
+
+def _exchanged(pair: Pair) -> Pair:
+    regions = tuple(replace(region, p=region.q, q=region.p) for region in pair.regions)
+    return replace(pair, regions=regions)
 
 
 def _settled(item: Term) -> Term:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from dpsym.refutations import Refutation
 from dpsym.search.refutation import describe, script
+from dpsym.search.refutation.measures import exceeded
 
 __all__ = ["Witness"]
 
@@ -24,6 +25,13 @@ class Witness:
     def values(self) -> Mapping[str, object]:
         """The exact value of every parameter."""
         return self.refutation.values
+
+    @property
+    def exceeded(self) -> tuple[object, object]:
+        """What the claim bounds is at least the first number, ``None`` being infinite, and the
+        bound at most the second: exact rationals."""
+        value, bound = exceeded(self.refutation)
+        return value.low, bound.high
 
     def text(self) -> str:
         """Lines that a reader can redo by hand."""

@@ -17,7 +17,6 @@ from dpsym.enclosures.forms import (
     aligned,
     aligned_product,
     constant,
-    exponential,
     logarithm,
     minus,
     power,
@@ -32,7 +31,7 @@ from dpsym.enclosures.numbers import Undecided, ball, sign
 from dpsym.enclosures.pieces import Piece
 from dpsym.enclosures.ranges import cut_off
 from dpsym.enclosures.roots import Segment, bounds, signs
-from dpsym.enclosures.tails import Infinite, bound_of_log, germ, hull, integral, trend
+from dpsym.enclosures.tails import Infinite, bound_of_log, germ, hull, integral, of_sum, trend
 from dpsym.quadrature import between, integrate
 
 __all__ = [
@@ -49,6 +48,7 @@ __all__ = [
 ]
 
 _ZERO, _ONE = arb(0), arb(1)
+_MOST_EXPONENTS = 64
 
 
 @dataclass(frozen=True)
@@ -196,7 +196,7 @@ def _positive_part(piece: Piece, p: Product, excess: Sum, tolerance: arb, bits: 
         near = towards(excess, part.side)
         density = product_towards(p, part.side)
         real = function(near)
-        for segment in signs(real, part.start, part.end):
+        for segment in _segments(piece, part, excess, real):
             if segment.sign > 0:
                 total += _between_roots(density, near, segment, bits)
             elif segment.sign == 0:
@@ -204,18 +204,47 @@ def _positive_part(piece: Piece, p: Product, excess: Sum, tolerance: arb, bits: 
     return Measured(total, outside.rad())
 
 
+def _segments(piece: Piece, part: _Range, excess: Sum, real: Function) -> list[Segment]:
+    """The signs of the excess on a part of the piece; its growth tells them far out at once."""
+    if part.side > 0 and piece.end is sp.oo:
+        far, sign_there = _settled(sided_sum(excess, 1), part.start, part.end)
+        near = signs(real, part.start, far)
+        return [*near, Segment(far, part.end, sign_there)] if sign_there else near
+    if part.side < 0 and piece.start is -sp.oo:
+        far, sign_there = _settled(sided_sum(excess, -1), -part.end, -part.start)
+        near = signs(real, -far, part.end)
+        return [Segment(part.start, -far, sign_there), *near] if sign_there else near
+    return signs(real, part.start, part.end)
+
+
+def _settled(excess: Sum, start: arb, end: arb) -> tuple[arb, int]:
+    """A T between, and the sign on [T, end]; the end itself and 0 if growth does not tell."""
+    exponent = 0
+    while arb(2) ** exponent < end and exponent < _MOST_EXPONENTS:
+        at = arb(2) ** exponent
+        exponent += 1
+        if not at > start:
+            continue
+        try:
+            span = of_sum(excess, at).span
+        except Undecided:
+            continue
+        if span > 0 or span < 0:
+            return at, 1 if span > 0 else -1
+    return end, 0
+
+
 def excess_share(excess: Sum, start: arb) -> arb:
     """``max(0, 1 - exp(-excess))`` on [start, oo)."""
     try:
-        found = germ(exponential(excess), start)
-        if trend(found) > 0:
-            return between(_ZERO, _ONE)
-        span = hull(found, start)
+        found = of_sum(excess, start)
+        if found.span <= 0:
+            return _ZERO
+        if trend(found) <= 0:
+            return _positive(-((-hull(found, start)).expm1()))
     except Undecided:
-        return between(_ZERO, _ONE)
-    if span < 1:
-        return _ZERO
-    return _positive(1 - 1 / span) if span > 0 else between(_ZERO, _ONE)
+        pass
+    return between(_ZERO, _ONE)
 
 
 def _positive(value: arb) -> arb:

@@ -85,9 +85,14 @@ def _refuse_symbols(part: Part) -> None:
 # --- to a given accuracy ---------------------------------------------------------------------------
 
 
-def _refined(measure: Callable[[arb, int], Measured], bits: int) -> arb:
+def _refined(
+    measure: Callable[[arb, int], Measured], bits: int, enough: arb | None = None
+) -> arb:
     """A measure >= 0 to so many bits of relative accuracy, if more precision and longer ranges
-    can bring that; otherwise as well as it goes. Raises: Infinite; Undecided."""
+    can bring that; otherwise as well as it goes. A value below ``enough`` may be less accurate.
+
+    Raises: Infinite; Undecided.
+    """
     precision, smallness = bits + 36, bits
     best: arb | None = None
     for _ in range(_MAX_ROUNDS):
@@ -104,7 +109,7 @@ def _refined(measure: Callable[[arb, int], Measured], bits: int) -> arb:
             value = found.value
             if value.is_finite() and (best is None or value.rad() < best.rad()):
                 best = value
-            if value == 0:
+            if value == 0 or (enough is not None and value < enough):
                 return value
             error = value.rad()
             if value > 0 and error < value.lower() * arb(2) ** -bits:
@@ -128,17 +133,24 @@ def _refined(measure: Callable[[arb, int], Measured], bits: int) -> arb:
 
 
 def _exponent(value: arb) -> int:
-    """About log2 of a positive number."""
+    """About log2 of a positive number, -4 * _FARTHEST if it is smaller."""
+    if value < arb(2) ** (-4 * _FARTHEST):
+        return -4 * _FARTHEST
     mantissa, shift = value.man_exp()
     return int(mantissa).bit_length() + int(shift) - 1
 
 
-def _over(pair: Pair, measure: Callable[[arb, int], Measured], bits: int) -> arb:
+def _over(
+    pair: Pair,
+    measure: Callable[[arb, int], Measured],
+    bits: int,
+    enough: arb | None = None,
+) -> arb:
     """The measure, divided by the total mass if the densities are not normalised."""
-    value = _refined(measure, bits + 2 if not pair.normalised else bits)
     if pair.normalised:
-        return value
+        return _refined(measure, bits, enough)
     total = mass(pair, bits + 2)
+    value = _refined(measure, bits + 2, None if enough is None else enough * total)
     with flint.ctx.workprec(bits + 36):
         return value / total
 
@@ -172,8 +184,8 @@ def mass(pair: Pair, bits: int) -> arb:
     return _refined(measure, bits)
 
 
-def hockey_stick(pair: Pair, eps: sp.Expr, bits: int) -> arb:
-    """The integral of ``max(0, p - exp(eps) * q)``."""
+def hockey_stick(pair: Pair, eps: sp.Expr, bits: int, enough: arb | None = None) -> arb:
+    """The integral of ``max(0, p - exp(eps) * q)``; below ``enough`` it may be less accurate."""
 
     def measure(tolerance: arb, accuracy: int) -> Measured:
         return _sum(
@@ -182,7 +194,7 @@ def hockey_stick(pair: Pair, eps: sp.Expr, bits: int) -> arb:
             _exactly(_atoms_over(pair, eps)),
         )
 
-    return _over(pair, measure, bits)
+    return _over(pair, measure, bits, enough)
 
 
 def _atoms_over(pair: Pair, eps: sp.Expr) -> arb:

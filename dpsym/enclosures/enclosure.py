@@ -96,42 +96,34 @@ def _short(value: sp.Expr) -> str:
     return "-oo" if value is -sp.oo else _exact(value).str(15, radius=False)
 
 
-def enclosure_of(value: arb, least: sp.Expr | None = None) -> Enclosure:
-    """The enclosure that a ball is; ``least`` is a number that the value is known not to be below.
+def enclosure_of(
+    value: arb, least: sp.Expr | None = None, most: sp.Expr | None = None
+) -> Enclosure:
+    """The enclosure that a ball is; the value is known to be within ``least`` and ``most``.
 
-    >>> enclosure_of(arb(2))
-    Enclosure(2)
+    >>> enclosure_of(arb(2)), enclosure_of(arb(1, 0.5), most=sp.S.One).upper
+    (Enclosure(2), 1)
     """
-    lower, upper = _end(value.lower(), -1), _end(value.upper(), 1)
-    if least is not None and lower < least:
-        lower = least
-    if least is not None and upper < least:
-        upper = least
-    return Enclosure(lower, upper)
+    ends = [_end(value.lower(), -1), _end(value.upper(), 1)]
+    if least is not None:
+        ends = [max(end, least) for end in ends]
+    if most is not None:
+        ends = [min(end, most) for end in ends]
+    return Enclosure(*ends)
 
 
 def _end(end: arb, side: int) -> sp.Expr:
-    if end.is_nan() or not end.is_finite():
-        infinite = -1 if end.is_nan() and side < 0 else 1 if end.is_nan() else end.sgn()
-        return sp.oo if infinite > 0 else -sp.oo
+    """An exact number no further inside than the end of a ball."""
+    if end.is_nan():
+        return side * sp.oo
     if end == 0:
         return sp.S.Zero
+    outward = (end > 0) == (side > 0)
+    positive = 1 if end > 0 else -1
+    if not abs(end) < arb(2) ** _MAX_EXPONENT:
+        return positive * (sp.oo if outward or not end.is_finite() else sp.Integer(2**_MAX_EXPONENT))
+    if abs(end) < arb(2) ** -_MAX_EXPONENT:
+        return positive * (sp.Rational(1, 2**_MAX_EXPONENT) if outward else sp.S.Zero)
     mantissa, shift = end.man_exp()
-    if abs(int(shift)) > _MAX_EXPONENT:
-        return _clipped(int(mantissa), int(shift), side)
     exact = fmpq(mantissa) * fmpq(2) ** int(shift)
     return sp.Rational(int(exact.p), int(exact.q))
-
-
-def _clipped(mantissa: int, shift: int, side: int) -> sp.Expr:
-    """The nearest number on that side that is not too long to hold."""
-    positive = mantissa > 0
-    if shift < 0:  # next to 0
-        tiny = sp.Rational(1, 2**_MAX_EXPONENT)
-        if positive:
-            return tiny if side > 0 else sp.S.Zero
-        return sp.S.Zero if side > 0 else -tiny
-    huge = sp.Integer(2**_MAX_EXPONENT)
-    if positive:
-        return sp.oo if side > 0 else huge
-    return -huge if side > 0 else -sp.oo

@@ -27,6 +27,7 @@ __all__ = [
     "aligned_product",
     "constant",
     "exponential",
+    "log_of",
     "logarithm",
     "minus",
     "plus",
@@ -279,7 +280,7 @@ def logarithm(item: Product) -> Sum:
     """The logarithm of a product whose bases are positive where it is used."""
     if item.factor != 1 and sign(item.factor) <= 0:
         raise Undecided("the logarithm of what is not positive")
-    terms = [constant(_log(item.factor)), item.exponent]
+    terms = [constant(log_of(item.factor)), item.exponent]
     for base, exponent in item.powers:
         inside = base.args[0] if base.name == "sum" else Sum((), (_of(base),))
         if _even(base, exponent):
@@ -316,14 +317,14 @@ def positive(term: Sum) -> bool:
     return False
 
 
-def _log(factor: sp.Expr) -> sp.Expr:
+def log_of(factor: sp.Expr) -> sp.Expr:
     """As a sum of logarithms of the factors, so that those of p and q cancel."""
     if isinstance(factor, sp.Mul) and all(sign(part) > 0 for part in factor.args):
-        return sp.Add(*(_log(part) for part in factor.args))
+        return sp.Add(*(log_of(part) for part in factor.args))
     if isinstance(factor, sp.exp):
         return factor.args[0]
     if isinstance(factor, sp.Pow) and sign(factor.base) > 0:
-        return factor.exp * _log(factor.base)
+        return factor.exp * log_of(factor.base)
     return sp.log(factor)
 
 

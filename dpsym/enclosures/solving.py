@@ -84,24 +84,53 @@ def _differ(first: Point, other: Point) -> bool:
 
 
 def _narrow(test: Test, low: Point, high: Point, width: Fraction) -> tuple[Point, Point]:
-    steps, stuck = 0, 0
-    while high[0] - low[0] > width * high[0] and steps < _MAX_STEPS:
-        steps += 1
-        gap = high[0] - low[0]
-        guess = _secant(low, high) if stuck < 2 else low[0] + gap / 2
-        # close to the root, step just over it, so that both ends move
-        margin = width * high[0] / 4
-        guess = min(max(guess, low[0] + margin), high[0] - margin)
-        guess = _short(guess, width * high[0] / 16)
-        before = gap
-        low, high, moved = _moved(test, low, high, guess)
-        other = guess + margin if moved == "low" else guess - margin
-        if moved is not None and low[0] < other < high[0] and high[0] - low[0] > width * high[0]:
-            low, high, _ = _moved(test, low, high, other)
-        if moved is None:
-            return _around(test, low, high, guess, width)
-        stuck = stuck + 1 if high[0] - low[0] > before / 2 else 0
-    return low, high
+    """Chandrupatla's method, with steps that keep off the ends, so that both move at last.
+
+    T. Chandrupatla, Advances in Engineering Software 28(3), 1997.
+    """
+    new, old = high, low  # the root is between them
+    third: Point | None = None
+    share = Fraction(1, 2)
+    for _ in range(_MAX_STEPS):
+        gap = new[0] - old[0]
+        size = abs(gap)
+        if size <= width * max(new[0], old[0]):
+            break
+        margin = width * max(new[0], old[0]) / 3
+        least = min(margin / size, Fraction(1, 2))
+        share = min(max(share, least), 1 - least)
+        at = _short(new[0] - share * gap, margin / 16)
+        point = (at, _value(test, at))
+        answer = _holds(point[1])
+        if answer is None:
+            first, last = sorted((new, old), key=lambda item: item[0])
+            return _around(test, first, last, at, width)
+        if answer == _holds(new[1]):
+            third, new = new, point
+        else:
+            third, old, new = old, new, point
+        share = _share(new, old, third)
+    first, last = sorted((new, old), key=lambda item: item[0])
+    return first, last
+
+
+def _share(new: Point, old: Point, third: Point) -> Fraction:
+    """Where between new (0) and old (1) to look: by inverse quadratic interpolation, or halving."""
+    half = Fraction(1, 2)
+    f_new, f_old, f_third = (_float(item[1]) for item in (new, old, third))
+    if not all(map(math.isfinite, (f_new, f_old, f_third))):
+        return half
+    if f_third in (f_old, f_new) or f_new == f_old or third[0] == old[0]:
+        return half
+    xi = float((new[0] - old[0]) / (third[0] - old[0]))
+    phi = (f_new - f_old) / (f_third - f_old)
+    if not (phi * phi < xi and (1 - phi) * (1 - phi) < 1 - xi):
+        return half
+    alpha = float((third[0] - new[0]) / (old[0] - new[0]))
+    found = f_new / (f_old - f_new) * f_third / (f_old - f_third) + alpha * f_new / (
+        f_third - f_new
+    ) * f_old / (f_third - f_old)
+    return Fraction(found) if 0 < found < 1 else half
 
 
 def _moved(test: Test, low: Point, high: Point, at: Fraction) -> tuple[Point, Point, str | None]:
@@ -128,15 +157,6 @@ def _around(
             break
         step *= 2
     return low, high
-
-
-def _secant(low: Point, high: Point) -> Fraction:
-    first, last = (_float(point[1]) for point in (low, high))
-    if first == last or not (math.isfinite(first) and math.isfinite(last)):
-        return (low[0] + high[0]) / 2
-    share = Fraction(first / (first - last))
-    share = min(max(share, Fraction(1, 2**60)), 1 - Fraction(1, 2**60))
-    return low[0] + share * (high[0] - low[0])
 
 
 def _float(value: arb) -> float:

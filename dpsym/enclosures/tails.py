@@ -13,7 +13,7 @@ from itertools import zip_longest
 import sympy as sp
 from flint import arb
 
-from dpsym.enclosures.forms import ZERO, Atom, Product, Sum, exponential
+from dpsym.enclosures.forms import ZERO, Atom, Product, Sum, constant, exponential, log_of
 from dpsym.enclosures.numbers import FUNCTIONS, Undecided, ball, sign, whole_power
 from dpsym.errors import UnsupportedError
 from dpsym.quadrature import exponential_tail, geometric_tail, power_tail
@@ -270,14 +270,18 @@ def of_sum(term: Sum, start: arb) -> Germ:
     """The germ of a sum: that of the term that grows most, times what the others add to it."""
     logs = [item for item in term.rest if _is_log(item)]
     parts = [germ(item, start) for item in term.rest if item not in logs]
+    poly = term.poly
+    power_of_x = sp.S.Zero
+    for item in logs:
+        factor = item.factor * sp.exp(item.exponent.poly[0] if item.exponent.poly else 0)
+        most, small = _parts_of_log(item.powers[0][0].args[0], start)
+        poly = _add(poly, (factor * most.constant, *(factor * c for c in most.poly)))
+        power_of_x += factor * most.order
+        parts += [_times(Germ(ball(factor)), part) for part in small]
+    if sign(power_of_x) != 0:
+        parts.append(_times(Germ(ball(power_of_x)), _log_x(start)))
     if any(part.below for part in parts):
         raise Undecided("what grows, in a sum")
-    poly = term.poly
-    if logs:
-        poly, constant_part, power_of_x = _logs(logs, poly, start)
-        parts.append(Germ(constant_part))
-        if power_of_x != 0:
-            parts.append(_times(Germ(ball(power_of_x)), _log_x(start)))
     polynomial = _polynomial(poly, start)
     if polynomial is not None:
         parts.append(polynomial)
@@ -307,19 +311,56 @@ def _is_log(item: Product) -> bool:
     return base.name == "log" and exponent == 1
 
 
-def _logs(logs: list[Product], poly: Poly, start: arb) -> tuple[Poly, arb, sp.Expr]:
-    """``poly`` plus the polynomials in the logarithms, the bounded rest, and how often log(x)."""
-    rest, power_of_x = _ZERO, sp.S.Zero
-    whole = poly
-    for item in logs:
-        factor = item.factor * sp.exp(item.exponent.poly[0] if item.exponent.poly else 0)
-        inner = of_sum(item.powers[0][0].args[0], start)
-        if not inner.span > 0:
-            raise Undecided("a logarithm of what may be 0")
-        rest += ball(factor) * inner.span.log()
-        power_of_x += factor * inner.order
-        whole = _add(whole, (sp.S.Zero, *(factor * c for c in inner.poly)))
-    return whole, rest, power_of_x if sign(power_of_x) else sp.S.Zero
+@dataclass(frozen=True)
+class _Leading:
+    """log of ``exp(constant) * x**order * exp(poly)``."""
+
+    constant: sp.Expr
+    order: sp.Expr
+    poly: Poly
+
+
+def _parts_of_log(term: Sum, start: arb) -> tuple[_Leading, list[Germ]]:
+    """log of a sum: that of the term that grows most, plus log(1 + u) of what the rest is to it.
+
+    log(1 + u) lies between u/(1 + u) and u, so it is u times a ball.
+    """
+    parts: list[tuple[Germ, sp.Expr | None]] = [
+        (Germ(ball(c), sp.Integer(k)), c) for k, c in enumerate(term.poly) if c != 0
+    ]
+    parts += [(germ(item, start), _plain(item)) for item in term.rest]
+    if any(part.below for part, _ in parts):
+        raise Undecided("what grows, in a sum")
+    most, exact = parts[0]
+    for part, factor in parts[1:]:
+        if _compare(part, most) > 0:
+            most, exact = part, factor
+    if not most.span > 0:
+        raise Undecided("a logarithm of what may be 0")
+    ratios, total = [], _ZERO
+    for part, _ in parts:
+        if part is most:
+            continue
+        order = part.order - most.order
+        poly = _add(part.poly, tuple(-c for c in most.poly))
+        ratio = Germ(part.span / most.span, order, poly)
+        total += hull(ratio, start)
+        ratios.append(ratio)
+    if not total > -1:
+        raise Undecided("a logarithm of what may be 0")
+    constant_part = log_of(exact) if exact is not None else sp.S.Zero
+    share = _ONE.union(1 / (1 + total))
+    small = [Germ(ratio.span * share, ratio.order, ratio.poly) for ratio in ratios]
+    if exact is None:
+        small.append(Germ(most.span.log()))
+    return _Leading(constant_part, most.order, most.poly), small
+
+
+def _plain(item: Product) -> sp.Expr | None:
+    """The coefficient of a product that is a coefficient times an exponential of a polynomial."""
+    if item.powers or item.exponent.rest:
+        return None
+    return item.factor * sp.exp(item.exponent.poly[0] if item.exponent.poly else 0)
 
 
 def _log_x(start: arb) -> Germ:
@@ -330,7 +371,9 @@ def _log_x(start: arb) -> Germ:
 
 
 def _compare(first: Germ, second: Germ) -> int:
-    return _decays(first.order - second.order, _add(first.poly, tuple(-c for c in second.poly)))
+    return _decays(
+        first.order - second.order, _add(first.poly, tuple(-c for c in second.poly))
+    )
 
 
 def _polynomial(poly: Poly, start: arb) -> Germ | None:

@@ -16,8 +16,8 @@ def refute_statement(statement: Statement, budget: Budget | float) -> Refutation
     CPU time.
 
     Finds witnesses against any number of stages of assumed guarantees, one post-processed stage,
-    and against pure differential privacy of one explicit mechanism. The same statement gets the
-    same witness in every run.
+    one explicit mechanism, and compositions of explicit mechanisms that have finitely many outputs
+    or for which the claim splits. The same statement gets the same witness in every run.
 
     >>> from dpsym.kernel.statements import Assumed, Fact, Guarantee
     >>> from dpsym.kernel.terms import var
@@ -30,12 +30,11 @@ def refute_statement(statement: Statement, budget: Budget | float) -> Refutation
     """
     stages = statement.stages
     assumed = bool(stages) and all(isinstance(stage, Assumed) for stage in stages)
-    mechanism = stages[0] if len(stages) == 1 else None
     if assumed:
         from dpsym.search.refutation.abstract import search
-    elif isinstance(mechanism, Mechanism):
-        from dpsym.search.refutation.outputs import search
-    elif isinstance(mechanism, Processed):
+    elif stages and all(isinstance(stage, Mechanism) for stage in stages):
+        search = _explicit
+    elif len(stages) == 1 and isinstance(stages[0], Processed):
         from dpsym.search.refutation.merging import search
     else:
         return None
@@ -47,3 +46,19 @@ def refute_statement(statement: Statement, budget: Budget | float) -> Refutation
             return search(statement, left)
     except budgets.OutOfBudget:
         return None
+
+
+def _explicit(statement: Statement, budget: Budget) -> Refutation | None:
+    """Single outputs for pure privacy of one mechanism; else events."""
+    from dpsym.search.leaf import budget as budgets
+    from dpsym.search.refutation import explicit, outputs
+
+    found = None
+    if len(statement.stages) == 1:
+        part = budget.part(budget.left() / 2)
+        try:
+            with part.enforced():
+                found = outputs.search(statement, part)
+        except budgets.OutOfBudget:
+            budget.check()
+    return found or explicit.search(statement, budget)

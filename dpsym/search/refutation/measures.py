@@ -8,11 +8,14 @@ from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
 
 from flint import fmpq
 
+from dpsym import events
+from dpsym.analytic import resolved
+from dpsym.events import Event, Exceeded, Mass
 from dpsym.kernel import terms as tm
-from dpsym.kernel.balls import exact
+from dpsym.kernel.balls import Evaluator, Undefined, exact, precision
 from dpsym.kernel.definitions import Constraint, Form, Moment, Support, constraints, member
-from dpsym.kernel.statements import Guarantee, Mechanism, Region, Statement
-from dpsym.kernel.terms import Term
+from dpsym.kernel.statements import Guarantee, Mechanism, Pair, Region, Statement
+from dpsym.kernel.terms import ONE, Term
 from dpsym.refutations import Atom, Output, Refutation
 from dpsym.search.refutation.exact import Values, enclosure, rational
 
@@ -212,3 +215,120 @@ def joint(
                 yield from joint(atom.then, first, second, (*path, place))
             else:
                 yield (*path, place), first, second
+
+
+# -- events
+
+
+def chosen_pairs(refutation: Refutation, witness: Event) -> list[Pair]:
+    """Each stage's pair with numbers for everything but the outputs."""
+    found: list[Pair] = []
+    for stage, chosen in zip(refutation.statement.stages, witness.stages, strict=True):
+        if not isinstance(stage, Mechanism):
+            raise ValueError("not a refutation of explicit mechanisms")
+        values = {**refutation.values, **chosen.values}
+        numbers = {name: tm.num(value) for name, value in values.items()}
+        found.append(events.at_values(stage.pairs[chosen.pair], numbers))
+    return found
+
+
+@dataclass(frozen=True)
+class Divergence:
+    """What a claim bounds in its own terms (a divergence, not e to its multiple), from below, and
+    the bound. ``value`` is exact if that is plain."""
+
+    claim: Guarantee
+    value: Between
+    bound: Between
+    exact: bool
+
+
+def divergence(refutation: Refutation) -> Divergence:
+    """By how much an event breaks a claim. Raises ValueError for other witnesses."""
+    found, witness = refutation.exceeded, refutation.witness
+    if found is None or not isinstance(witness, Event):
+        raise ValueError("not a refutation by an event")
+    claim, values = found.claim, refutation.values
+    args = [arg if arg is not None else ONE for arg in claim.args]
+    bound = Between(found.bound, found.bound)
+    whole = _all_outcomes(refutation, witness, found)
+    if whole is not None and claim.name not in ("RenyiDP", "RenyiDPBelowOne"):
+        return Divergence(claim, Between(whole, whole), Between.of([args[-1]], values), True)
+    value = Between(found.low, found.low)
+    if claim.name in ("RenyiDP", "RenyiDPBelowOne"):
+        bound = Between.of([args[1]], values)
+        if found.low is not None:
+            size = found.low if claim.name == "RenyiDP" else -found.low
+            value = Between.of([tm.log(tm.num(size)) / (args[0] - 1)], values)
+    elif claim.name != "MomentBound":
+        bound = Between.of([args[-1]], values)
+    return Divergence(claim, value, bound, False)
+
+
+def _all_outcomes(refutation: Refutation, witness: Event, found: Exceeded) -> fmpq | None:
+    """The rational value of a moment, if all outcomes are atoms and it is plain."""
+    pairs = chosen_pairs(refutation, witness)
+    stages = [masses for masses in map(events.masses, pairs) if masses is not None]
+    items = constraints(replace(found.claim, reverse=False))
+    if len(stages) < len(pairs) or not items or not isinstance(items[0], Moment):
+        return None
+    joint = [Mass(ONE, ONE, ONE)]
+    for stage in stages:
+        joint = [
+            Mass(one.p * other.p, one.q * other.q, one.count * other.count)
+            for one in joint
+            for other in stage
+        ]
+        if len(joint) > _MOST_EXACT:
+            return None
+    form = items[0].form
+    numbers = {name: tm.num(value) for name, value in refutation.values.items()}
+    total = fmpq(0)
+    for mass in joint:
+        p, q = (mass.q, mass.p) if found.claim.reverse else (mass.p, mass.q)
+        try:
+            part = _contribution(form, p, q, numbers)
+        except Undefined:
+            return None
+        value = None if part is None else rational(mass.count * part, {})
+        if value is None:
+            return None
+        total += value
+    return total if found.low is None or abs(total - found.low) < _CLOSE else None
+
+
+_MOST_EXACT = 64
+_CLOSE = fmpq(1, 10**30)
+
+
+def _contribution(form: Form, p: Term, q: Term, numbers: dict[str, Term]) -> Term | None:
+    """q f(p/q) without kinks, or its value on a ray."""
+    with precision(BITS):
+        signs = events.sign(p), events.sign(q)
+        if None in signs:
+            return None
+        if 0 in signs:
+            ray, mass = (form.at_p, p) if signs[1] == 0 else (form.at_q, q)
+            if signs == (0, 0):
+                return tm.ZERO
+            return None if ray is None else mass * tm.substitute(ray, numbers)
+        at = Evaluator({}, True)
+        part = events.homogeneous(tm.substitute(form.f, numbers), p, q, at)
+        return resolved(part, at)
+
+
+def exceeded(refutation: Refutation) -> tuple[Between, Between]:
+    """What the claim bounds, as far as it is known from below, and its bound: a divergence, a loss
+    or a probability; for distributions of assumed guarantees the moment itself."""
+    witness = refutation.witness
+    if isinstance(witness, Event):
+        found = divergence(refutation)
+        return found.value, found.bound
+    if isinstance(witness, Output):
+        single = exposed(refutation, witness)
+        return single.loss, single.limit
+    pairs = [(p, q) for _, p, q in joint(witness, fmpq(1), fmpq(1), ())]
+    failed = broken(refutation.statement, refutation.values, pairs, refutation.orders)
+    if failed is None:
+        raise ValueError("no claim fails for certain")
+    return failed.value, failed.bound

@@ -72,7 +72,7 @@ def targets(statement: Statement, mechanism: Mechanism) -> Iterator[Target]:
                     facts = with_facts(facts, Fact(region.weight, ">"))
                 variables = statement.variables + pair.variables
                 if region.output is not None:
-                    variables = (*variables, (region.output, "real"))
+                    variables = (*variables, (region.output, region.kind))
                 yield Target(i, j, facts, variables, first, second, item.bound)
 
 
@@ -83,9 +83,13 @@ def search(statement: Statement, budget: Budget) -> Refutation | None:
         return None
     found = list(dict.fromkeys(targets(statement, mechanism)))
     used_as = roles(statement)
+    if not statement.variables:  # nothing but the output is free: the worst one
+        found.sort(
+            key=lambda target: -max((loss for loss, _ in simple(target, used_as)), default=0)
+        )
     for target in found:
         budget.check()
-        for point in simple(target, used_as):
+        for _, point in simple(target, used_as):
             witness = confirm(statement, mechanism, target, point)
             if witness is not None:
                 return witness
@@ -103,8 +107,9 @@ def search(statement: Statement, budget: Budget) -> Refutation | None:
     return None
 
 
-def simple(target: Target, used_as: dict[str, str]) -> Iterator[dict[str, fmpq]]:
-    """Simple points at which the claim seems to fail, the simplest first."""
+def simple(target: Target, used_as: dict[str, str]) -> Iterator[tuple[float, dict[str, fmpq]]]:
+    """Simple points at which the claim seems to fail, the simplest first, and how much the loss is
+    too large."""
     points = sample(target, used_as)
     values = Sampled(points, COUNT)
     good = np.ones(COUNT, dtype=bool)
@@ -116,15 +121,15 @@ def simple(target: Target, used_as: dict[str, str]) -> Iterator[dict[str, fmpq]]
     good &= (first > 1e-250) & (second >= 0) & (excess > _CLEAR)
     chosen = np.flatnonzero(good)
     names = [name for name, _ in target.variables]
-    exact: dict[tuple[str, ...], tuple[float, dict[str, fmpq]]] = {}
+    exact: dict[tuple[str, ...], tuple[float, float, dict[str, fmpq]]] = {}
     for index in chosen[:400].tolist():
         point = {name: near(float(points[name][index])) for name in names}
         size = sum(math.log2(int(abs(x.p)) + 1) + 2 * math.log2(int(x.q)) for x in point.values())
         doubt = 8.0 if excess[index] < 0.02 else 0.0
         key = tuple(str(x) for x in point.values())
-        exact.setdefault(key, (size + doubt, point))
+        exact.setdefault(key, (size + doubt, float(excess[index]), point))
     ranked = sorted(exact.values(), key=lambda entry: entry[0])
-    yield from (point for _, point in ranked[:_CHECKED])
+    yield from (entry[1:] for entry in ranked[:_CHECKED])
 
 
 def near(value: float) -> fmpq:
@@ -193,7 +198,8 @@ def confirm(
     region: Region = pair.regions[target.region]
     own = {name: point[name] for name, _ in pair.variables}
     outer = {name: point[name] for name, _ in statement.variables}
-    for at in intervals(None if region.output is None else point[region.output]):
+    output = None if region.output is None else point[region.output]
+    for at in intervals(output, region.kind == INTEGER):
         try:
             return refute(statement, outer, Output(target.pair, target.region, own, at))
         except Refusal:
@@ -201,10 +207,11 @@ def confirm(
     return None
 
 
-def intervals(output: fmpq | None) -> Iterator[tuple[fmpq, fmpq] | None]:
-    """Ever smaller intervals of outputs around one, or on one side of it."""
-    if output is None:
-        yield None
+def intervals(output: fmpq | None, whole: bool = False) -> Iterator[tuple[fmpq, fmpq] | None]:
+    """Ever smaller intervals of outputs around one, or on one side of it; for a whole number itself
+    alone."""
+    if output is None or whole:
+        yield None if output is None else (output, output)
         return
     for places in _RADII:
         radius = fmpq(1, 10**places)

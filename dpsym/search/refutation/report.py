@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from decimal import Decimal
 from itertools import pairwise
 
 from flint import fmpq
 
+from dpsym.events import Event
 from dpsym.kernel import terms as tm
 from dpsym.kernel.canon import Canon, to_term
 from dpsym.kernel.definitions import Constraint, Moment, Range, Support, constraints
@@ -23,6 +25,7 @@ from dpsym.search.refutation.measures import (
     compared,
     decimal,
     directions,
+    divergence,
     exposed,
     joint,
     measured,
@@ -44,6 +47,8 @@ def describe(refutation: Refutation) -> str:
     lines = [_assignment(refutation.values) or "(no parameters)"]
     if isinstance(witness, Output):
         lines += _output(refutation, witness)
+    elif isinstance(witness, Event):
+        lines += _event(refutation, witness)
     else:
         lines += _stages(refutation, witness)
         lines += _violation(refutation, witness)
@@ -281,3 +286,86 @@ def _about(item: Term, values: Values) -> str:
     if number.size > _LONG:
         return f"about {text}"
     return show(number) if number.op == "num" else f"{show(number)} (about {text})"
+
+
+# -- events
+
+
+def _event(refutation: Refutation, witness: Event) -> Iterator[str]:
+    blocks: list[tuple[int, str, list[str]]] = []
+    for depth, (stage, chosen) in enumerate(
+        zip(refutation.statement.stages, witness.stages, strict=True), 1
+    ):
+        if not isinstance(stage, Mechanism):
+            continue
+        pair = stage.pairs[chosen.pair]
+        lines = [f"pair {chosen.pair + 1}" + (f" ({pair.label})" if pair.label else "")]
+        if chosen.values:
+            lines.append(_assignment(chosen.values))
+        atoms = sum(region.output is None for region in pair.regions)
+        if atoms:
+            lines.append(f"all {atoms} outcomes" if atoms > 1 else "the outcome that is an atom")
+        for part in chosen.parts:
+            name = pair.regions[part.region].output
+            spans = [f"{low} <= {name} <= {high}" for low, high in part.within]
+            more = f" and {len(spans) - _MOST_PATHS} more" if len(spans) > _MOST_PATHS else ""
+            lines.append(f"outputs {' or '.join(spans[:_MOST_PATHS])}{more}")
+        blocks.append((depth, "", lines))
+    for first, last, _, lines in _grouped(blocks):
+        if len(witness.stages) > 1:
+            which = f"stage {first}" if first == last else f"each of the stages {first} to {last}"
+            yield f"{which}: {lines[0]}"
+            yield from (f"  {line}" for line in lines[1:])
+        else:
+            yield from lines
+    found = divergence(refutation)
+    what = _bounded(found.claim)
+    if len(witness.stages) > 1 and found.claim.name == "ApproxDP" and not found.exact:
+        what += ", of the joint masses of these outputs,"
+    name = f"{named(found.claim, refutation.values)}{_way(found.claim)}"
+    order = f", order {refutation.orders[0]}," if refutation.orders else ""
+    if found.value.low is None or found.bound.high is None:
+        yield f"{what} is infinite: {name}{order} fails"
+        return
+    least = "is" if found.exact else "is at least"
+    gap = decimal(found.value.low - found.bound.high, 3, False)
+    shown = f"{_lower(found.value.low, found.exact)} > {_upper(found.bound)}"
+    yield f"{what} {least} {shown}, by {gap}: {name}{order} fails"
+
+
+def _bounded(claim: Guarantee) -> str:
+    """What the claim bounds, in words."""
+    p, q = ("q", "p") if claim.reverse else ("p", "q")
+    first, second = p.upper(), q.upper()
+    return {
+        "PureDP": f"the largest loss log({p}/{q})",
+        "BoundedRange": f"the range of the loss log({p}/{q})",
+        "ApproxDP": f"the integral of max({p} - e^epsilon {q}, 0)",
+        "RenyiDP": f"the Renyi divergence of {first} from {second}",
+        "RenyiDPBelowOne": f"the Renyi divergence of {first} from {second}",
+        "KLDP": f"the Kullback-Leibler divergence of {first} from {second}",
+        "ProbabilisticDP": f"the probability, under {first}, of {p} > e^epsilon {q}",
+    }.get(claim.name, f"the integral of {q} f({p}/{q})")
+
+
+_DIGITS = 20
+
+
+def _lower(value: fmpq, is_exact: bool) -> str:
+    """The number rounded down; where it is just below a short decimal, that with what is missing.
+
+    >>> _lower(fmpq(1, 4) - fmpq(1, 10**30), False), _lower(fmpq(5, 8), True)
+    ('0.25 - 1e-30', '5/8 = 0.625')
+    """
+    if is_exact and value.q != 1 and value.q < 10**6:
+        return f"{value} = {decimal(value, _DIGITS, False)}"
+    up = decimal(value, 12, True)
+    above, below = Decimal(up).as_integer_ratio()
+    missing = fmpq(above, below) - value
+    if 0 < missing < abs(value) / 10**18:
+        return f"{up} - {decimal(missing, 1, True)}"
+    return decimal(value, _DIGITS, False)
+
+
+def _upper(value: Between) -> str:
+    return decimal(value.high, _DIGITS, True)
