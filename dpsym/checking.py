@@ -16,7 +16,7 @@ from dpsym.kernel import terms as tm
 from dpsym.kernel.proofs import Lemma
 from dpsym.kernel.refusal import Refusal, TooLarge
 from dpsym.kernel.sequents import Facts, Sequent, context
-from dpsym.kernel.statements import INTEGER, Fact
+from dpsym.kernel.statements import INTEGER, Fact, Mechanism
 from dpsym.kernel.terms import Term
 from dpsym.openings import open_goals
 from dpsym.printing import show_fact
@@ -39,7 +39,9 @@ DEFAULT_BUDGET = 60.0
 _MOST = 86_400.0
 _UNDEFINED_FIRST, _UNDEFINED_LAST = 0.15, 1.0  # seconds, for each sub-term and for all of them
 _SIGN_SECONDS, _ROW_SECONDS, _DOMAIN_SECONDS = 1.0, 5.0, 5.0
-_FIRST_PROOF, _REFUTATION, _DOMAIN, _MASSES = 0.35, 0.35, 0.3, 0.15  # shares of the budget
+# shares of the budget
+_FIRST_PROOF, _REFUTATION, _DOMAIN, _MASSES = 0.35, 0.35, 0.3, 0.15
+_LOOKS = (0.01, True), (0.02, False), (0.12, True)
 
 
 def check(
@@ -228,7 +230,7 @@ class _Check:
         masses = look_at_masses(self.goal, self.limit * _MASSES)
         self.assumptions = (*self.goal.assumptions, *masses.open)
         stuck: Stuck | None = None
-        for share, proving in ((_FIRST_PROOF, True), (_REFUTATION, False), (1.0, True)):
+        for share, proving in self.turns():
             left = self.limit - _since(self.started)
             if left <= 0:
                 break
@@ -238,7 +240,7 @@ class _Check:
                     return refuted
                 continue
             if stuck is not None and not stuck.out_of_time:
-                break  # more time would not help
+                continue  # more time would not help
             try:
                 theorem = prove_statement(
                     statement, left * share, self.goal.suggestions, self.hints
@@ -256,6 +258,13 @@ class _Check:
         if stuck is None:
             return self.unknown("the budget is used up")
         return self.unknown(stuck.reason, open_goals(stuck.remaining, self.goal.scope))
+
+    def turns(self) -> tuple[tuple[float, bool], ...]:
+        """Shares of the time that is left, and whether it is for a proof or for a refutation. A
+        claim about densities has short looks first, as integrals take their time."""
+        rest = (_FIRST_PROOF, True), (_REFUTATION, False), (1.0, True)
+        explicit = any(isinstance(stage, Mechanism) for stage in self.goal.statement.stages)
+        return (*_LOOKS, *rest) if explicit else rest
 
     def unknown(self, reason: str, left: tuple[object, ...] = ()) -> Unknown:
         return Unknown(self.text, left or (self.text,), reason, seconds=_since(self.started))

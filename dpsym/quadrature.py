@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import flint
 from flint import acb, arb, fmpq
 
 __all__ = [
@@ -27,6 +28,7 @@ analytic on all of z; functions without branch cuts may ignore it."""
 
 _SAMPLES = 8
 _DEPTH = 4000  # halvings of the range: a peak may be 1e-300 of it
+_EVALUATIONS = 150  # times the precision in bits; a few hundred in all do for a smooth function
 _ZERO = arb(0)
 
 
@@ -67,6 +69,7 @@ def integrate(f: Integrand, start: arb, end: arb, bits: int = 60, scale: arb | N
         rel_tol=arb(2) ** -bits,
         abs_tol=tolerance * arb(2) ** -bits,
         depth_limit=_DEPTH,
+        eval_limit=_EVALUATIONS * flint.ctx.prec,
         use_heap=False,
     ).real
     if failure:

@@ -102,7 +102,19 @@ def _plain(function: Callable[..., sp.Expr]) -> Callable[..., sp.Expr]:
     return apply
 
 
-_UNARY = (sp.exp, sp.Abs, sp.erf, sp.erfc, sp.sign, sp.sinh, sp.cosh, sp.tanh, sp.coth, sp.atan)
+_UNARY = (
+    sp.exp,
+    sp.Abs,
+    sp.erf,
+    sp.erfc,
+    sp.sign,
+    sp.sinh,
+    sp.cosh,
+    sp.tanh,
+    sp.coth,
+    sp.asinh,
+    sp.atan,
+)
 _FUNCTIONS: dict[str, tuple[Callable[..., sp.Expr], int, int]] = {
     **{function.__name__: (_plain(function), 1, 1) for function in _UNARY},
     "log": (_plain(sp.log), 1, 2),

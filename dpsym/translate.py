@@ -36,7 +36,7 @@ MAX_DEPTH = 150
 MAX_BITS = 13_000  # a little less than the kernel's limit on digits
 SUPPORTED = (
     "exact numbers, symbols, +, -, *, /, **, exp, log, sqrt, erf, erfc, atan, gamma, loggamma, "
-    "factorial, binomial, Abs, sign, Max, Min, Piecewise, sinh, cosh, tanh, coth, pi, E"
+    "factorial, binomial, Abs, sign, Max, Min, Piecewise, sinh, cosh, tanh, coth, asinh, pi, E"
 )
 _REAL = "a real number or an expression in real symbols"
 _PRECISION = 53
@@ -322,6 +322,7 @@ _OPERATIONS: dict[type, Callable[..., Term]] = {
     sp.sign: _sign,
     sp.Max: _fold(k.maximum),
     sp.Min: _fold(k.minimum),
+    sp.asinh: lambda arg: k.log(arg + k.sqrt(k.power(arg, 2) + 1)),
     sp.sinh: _sinh,
     sp.cosh: _cosh,
     sp.tanh: lambda arg: _sinh(arg) / _cosh(arg),

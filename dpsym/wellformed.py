@@ -114,12 +114,13 @@ def refuse_other_mass(goal: Goal, part: Explicit) -> None:
     """InputError with the certified mass of a density at simple values of the parameters, if it is
     not 1."""
     from dpsym.enclosures import masses
+    from dpsym.enclosures.numbers import Undecided
     from dpsym.search.refutation.points import points
 
     for values in islice(points(goal.statement), _POINTS):
         try:
             found = masses(part, _where(goal, values, part), _WIDTH)
-        except DpsymError:
+        except (DpsymError, Undecided):
             return
         for mass in found:
             if mass.lower > 1 or mass.upper < 1:

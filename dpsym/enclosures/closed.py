@@ -8,9 +8,9 @@ from __future__ import annotations
 import sympy as sp
 
 from dpsym.enclosures.divergences import Pair
-from dpsym.enclosures.forms import Product, log_of, power, times
+from dpsym.enclosures.failures import Infinite
+from dpsym.enclosures.forms import Product, power, times
 from dpsym.enclosures.numbers import sign
-from dpsym.enclosures.tails import Infinite
 
 __all__ = ["gaussian_renyi", "gaussian_rho"]
 
@@ -30,8 +30,8 @@ def gaussian_renyi(pair: Pair, alpha: sp.Expr) -> sp.Expr | None:
     if sign(a) >= 0:
         raise Infinite
     # the integral of factor * exp(a x**2 + b x + c)
-    log = log_of(item.factor) + (log_of(sp.pi) - log_of(-a)) / 2 + c - b**2 / (4 * a)
-    return sp.expand(log) / (alpha - 1)
+    log = sp.log(item.factor**2 * sp.pi / -a) / 2 + c - b**2 / (4 * a)
+    return log / (alpha - 1)
 
 
 def gaussian_rho(pair: Pair) -> sp.Expr | None:
@@ -55,23 +55,23 @@ def _gaussians(pair: Pair, discrete: bool = False) -> tuple[Product, Product] | 
     if pair.line:
         if len(pair.line) != 1:
             return None
-        only = pair.line[0]
-        whole = only.start is -sp.oo and only.end is sp.oo
+        piece = pair.line[0]
+        p, q = piece.p, piece.q
+        whole = piece.start is -sp.oo and piece.end is sp.oo
     else:
         if len(pair.lattice) != 1:
             return None
         run = pair.lattice[0]
+        p, q = run.p, run.q
         whole = run.first is None and run.last is None
-        only = run
-    if not whole or not all(_is_gaussian(item) for item in (only.p, only.q)):
+    if not whole or p is None or q is None or not (_is_gaussian(p) and _is_gaussian(q)):
         return None
-    return only.p, only.q  # type: ignore[return-value]
+    return p, q
 
 
-def _is_gaussian(item: Product | None) -> bool:
+def _is_gaussian(item: Product) -> bool:
     return (
-        item is not None
-        and not item.powers
+        not item.powers
         and not item.exponent.rest
         and item.exponent.degree == 2
         and sign(item.exponent.poly[2]) < 0

@@ -10,28 +10,31 @@ import sympy as sp
 from flint import acb, arb
 
 from dpsym.enclosures.evaluate import COMPLEX, Function, function, product
+from dpsym.enclosures.failures import Infinite, Undecided
 from dpsym.enclosures.forms import (
     ZERO,
     Product,
     Sum,
-    aligned,
-    aligned_product,
     constant,
     logarithm,
     minus,
     power,
+    times,
+    to_product,
+)
+from dpsym.enclosures.numbers import ball, sign
+from dpsym.enclosures.pieces import Piece
+from dpsym.enclosures.ranges import cut_off
+from dpsym.enclosures.rewriting import (
+    aligned,
+    aligned_product,
     product_towards,
     reflect,
     reflect_product,
-    times,
-    to_product,
     towards,
 )
-from dpsym.enclosures.numbers import Undecided, ball, sign
-from dpsym.enclosures.pieces import Piece
-from dpsym.enclosures.ranges import cut_off
 from dpsym.enclosures.roots import Segment, bounds, signs
-from dpsym.enclosures.tails import Infinite, bound_of_log, germ, hull, integral, of_sum, trend
+from dpsym.enclosures.tails import bound_of_log, germ, hull, integral, of_sum, trend
 from dpsym.quadrature import between, integrate
 
 __all__ = [
@@ -49,6 +52,7 @@ __all__ = [
 
 _ZERO, _ONE = arb(0), arb(1)
 _MOST_EXPONENTS = 64
+_MAX_STEPS = 4000
 
 
 @dataclass(frozen=True)
@@ -291,46 +295,69 @@ def _undecided(density: Product, excess: Function, segment: Segment, bits: int) 
 
 def largest_loss(pieces: Sequence[Piece], tolerance: arb) -> arb:
     """The supremum of ``log(p / q)`` where p > 0. Raises: Infinite; Undecided."""
-    low, high = arb.neg_inf(), arb.neg_inf()
+    losses = []
     for piece in pieces:
         if piece.p is None:
             continue
         if piece.q is None:
             raise Infinite
-        loss = loss_of(piece.p, piece.q)
+        losses.append((piece, loss_of(piece.p, piece.q)))
+    low = high = arb.neg_inf()
+    for piece, loss in losses:
+        for value in _samples(piece, loss):
+            low = low.max(value.lower())
+    for piece, loss in losses:
         if loss.is_constant:
-            value = ball(loss.poly[0]) if loss.poly else _ZERO
+            found = [ball(loss.poly[0]) if loss.poly else _ZERO]
+        else:
+            found = list(_suprema(piece, loss, tolerance, low))
+        for value in found:
             low, high = low.max(value.lower()), high.max(value.upper())
-            continue
-        for found in _suprema(piece, loss, tolerance, low):
-            low, high = low.max(found.lower()), high.max(found.upper())
-    return between(low, high)
+    return between(low, high.max(low))
+
+
+def _samples(piece: Piece, loss: Sum) -> Iterator[arb]:
+    """Some values of the loss: the better the largest one is, the less must be searched."""
+    start = arb.neg_inf() if piece.start is -sp.oo else ball(piece.start)
+    end = arb.pos_inf() if piece.end is sp.oo else ball(piece.end)
+    at = function(loss)
+    for exponent in range(-6, 7):
+        for point in (arb(2) ** exponent, -(arb(2) ** exponent)):
+            if start < point < end:
+                value = at(point)
+                if value.is_finite():
+                    yield value
 
 
 def _suprema(piece: Piece, loss: Sum, tolerance: arb, known: arb) -> Iterator[arb]:
+    """Enclosures, the greatest of which holds the supremum if it is above ``known``."""
     tails: list[arb] = []
 
     def tail(start: arb, side: int) -> arb:
         value = bound_of_log(sided_sum(loss, side), start)
+        if value < known:
+            return _ZERO
         tails.append(value)
         return value
 
     ranges, _ = _ranges(piece, tail, tolerance)
     yield from (value for value in tails if value.rad() <= tolerance)
     for part in ranges:
-        yield from _supremum(function(towards(loss, part.side)), part, tolerance)
+        yield from _supremum(function(towards(loss, part.side)), part, tolerance, known)
 
 
-def _supremum(f: Function, part: _Range, tolerance: arb) -> Iterator[arb]:
-    """Enclosures, the greatest of which holds the supremum."""
-    best = f(part.start).lower().max(f(part.end).lower())
-    yield f(part.start)
-    yield f(part.end)
+def _supremum(f: Function, part: _Range, tolerance: arb, known: arb) -> Iterator[arb]:
+    best = known
+    for end in (part.start, part.end):
+        value = f(end)
+        if value.is_finite():
+            best = best.max(value.lower())
+            yield value
     stack = [(part.start, part.end)]
-    steps = 0
-    while stack:
+    for _ in range(_MAX_STEPS):
+        if not stack:
+            return
         low, high = stack.pop()
-        steps += 1
         value, slope, _ = bounds(f, low, high)
         if value < best:
             continue
@@ -339,9 +366,13 @@ def _supremum(f: Function, part: _Range, tolerance: arb) -> Iterator[arb]:
             continue
         middle = ((low + high) / 2).mid()
         at = f(middle)
-        yield at
-        best = best.max(at.lower())
-        if value.upper() - best < tolerance or steps > 2000 or not low < middle < high:
+        if at.is_finite():
+            yield at
+            best = best.max(at.lower())
+        if value.is_finite() and value.upper() - best < tolerance:
             yield value
             continue
+        if not low < middle < high:
+            break
         stack += [(low, middle), (middle, high)]
+    raise Undecided("where the loss is largest")

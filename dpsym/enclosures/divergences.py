@@ -12,10 +12,10 @@ from flint import arb
 
 from dpsym.enclosures import continuous, integers
 from dpsym.enclosures.continuous import Measured
+from dpsym.enclosures.failures import Infinite, Undecided
 from dpsym.enclosures.integers import Run
-from dpsym.enclosures.numbers import Undecided, ball, sign
+from dpsym.enclosures.numbers import ball, sign
 from dpsym.enclosures.pieces import Piece, pieces
-from dpsym.enclosures.tails import Infinite
 from dpsym.errors import InputError
 from dpsym.mechanisms.base import Part
 
@@ -82,12 +82,10 @@ def _refuse_symbols(part: Part) -> None:
         raise InputError("where", "a number for every parameter", sorted(map(str, free)))
 
 
-# --- to a given accuracy ---------------------------------------------------------------------------
+# --- to a given accuracy --------------------------------------------------------------------------
 
 
-def _refined(
-    measure: Callable[[arb, int], Measured], bits: int, enough: arb | None = None
-) -> arb:
+def _refined(measure: Callable[[arb, int], Measured], bits: int, enough: arb | None = None) -> arb:
     """A measure >= 0 to so many bits of relative accuracy, if more precision and longer ranges
     can bring that; otherwise as well as it goes. A value below ``enough`` may be less accurate.
 
@@ -141,10 +139,7 @@ def _exponent(value: arb) -> int:
 
 
 def _over(
-    pair: Pair,
-    measure: Callable[[arb, int], Measured],
-    bits: int,
-    enough: arb | None = None,
+    pair: Pair, measure: Callable[[arb, int], Measured], bits: int, enough: arb | None = None
 ) -> arb:
     """The measure, divided by the total mass if the densities are not normalised."""
     if pair.normalised:

@@ -13,12 +13,12 @@ from flint import arb, fmpq
 from dpsym.enclosures import divergences
 from dpsym.enclosures.closed import gaussian_renyi
 from dpsym.enclosures.enclosure import Enclosure, enclosure_of
+from dpsym.enclosures.failures import Infinite, NoEnclosureError, Undecided
 from dpsym.enclosures.families import at, worst_pairs
-from dpsym.enclosures.numbers import Undecided, ball, sign
+from dpsym.enclosures.numbers import ball, sign
 from dpsym.enclosures.orders import smallest_rho
 from dpsym.enclosures.solving import Test, crossing
-from dpsym.enclosures.tails import Infinite
-from dpsym.errors import InputError, UnsupportedError
+from dpsym.errors import InputError
 from dpsym.guarantees import ZCDP, ApproxDP, Guarantee, PureDP, RenyiDP
 from dpsym.translate import exact
 
@@ -66,8 +66,9 @@ def enclose(
     >>> import dpsym as dp
     >>> delta = sp.Symbol("delta", nonnegative=True)
     >>> laplace = dp.AdditiveNoise(dp.noise.Laplace(scale=1), sensitivity=1)
-    >>> laplace.enclose(dp.ApproxDP(0.5, delta), solve_for=delta)
-    Enclosure([0.221199216928595 +/- 3.17e-16])
+    >>> found = laplace.enclose(dp.ApproxDP(0.5, delta), solve_for=delta)
+    >>> found.lower <= 1 - sp.exp(-sp.Rational(1, 4)) <= found.upper, found.relative_width < 1e-12
+    (True, True)
     """
     accuracy = exact(width, "width")
     if not accuracy.is_Rational or not _NARROWEST <= accuracy <= _WIDEST:
@@ -78,9 +79,7 @@ def enclose(
     try:
         return question.answer(bits)
     except Undecided as reason:
-        raise UnsupportedError(
-            "enclose", [f"what decides {reason}"], "what precision tells"
-        ) from None
+        raise _unsupported(reason) from None
 
 
 def _bits(width: sp.Rational) -> int:
@@ -92,9 +91,10 @@ def masses(mechanism: Mechanism, where: object = None, width: object = 1e-12) ->
     """The certified total masses of the densities, p and q of every pair at the largest shift.
 
     >>> import dpsym as dp
-    >>> noise = dp.noise.DiscreteGaussian(sigma=1)
-    >>> masses(dp.AdditiveNoise(noise, sensitivity=1))[0]
-    Enclosure([2.50662828863490 +/- 3.14e-15])
+    >>> x = sp.Symbol("x", real=True)
+    >>> pair = dp.DensityPair(sp.exp(-x), 2 * sp.exp(-x), x, sp.Interval(0, sp.oo))
+    >>> [mass.lower <= true <= mass.upper for mass, true in zip(masses(pair), (1, 2))]
+    [True, True]
     """
     bits = _bits(exact(width, "width"))
     out = []
@@ -108,10 +108,16 @@ def masses(mechanism: Mechanism, where: object = None, width: object = 1e-12) ->
                 out.append(enclosure_of(divergences.mass(side, bits)))
             except Infinite:
                 out.append(Enclosure(sp.oo, sp.oo))
+            except Undecided as reason:
+                raise _unsupported(reason) from None
     return out
 
 
-# --- what is asked ----------------------------------------------------------------------------------
+def _unsupported(reason: Undecided) -> NoEnclosureError:
+    return NoEnclosureError(f"no precision decides {reason}")
+
+
+# --- what is asked --------------------------------------------------------------------------------
 
 
 @dataclass(frozen=True)
@@ -156,7 +162,7 @@ def _question(
     mechanism: Mechanism, claim: Guarantee, solve_for: object, values: Values
 ) -> _Question:
     if not isinstance(claim, (ApproxDP, PureDP, RenyiDP, ZCDP)):
-        raise UnsupportedError("enclose", [type(claim).__name__], _NOTIONS)
+        raise NoEnclosureError(f"{type(claim).__name__} is none of {_NOTIONS}")
     fields = {
         name: expr.xreplace(values) if isinstance(expr, sp.Expr) else expr
         for name, expr in ((name, getattr(claim, name)) for name in claim.fields)
@@ -203,7 +209,7 @@ def _of_claim(
             return smallest_rho(pairs, bits, _renyi_of)
     except Infinite:
         return Enclosure(sp.oo, sp.oo)
-    raise UnsupportedError("enclose", [f"{name} of {type(claim).__name__}"], _NOTIONS)
+    raise NoEnclosureError(f"{name} of {type(claim).__name__} is not solved for")
 
 
 def _zero_or_more(value: arb) -> Enclosure:
@@ -287,7 +293,7 @@ def _margin(found: arb, claimed: sp.Expr) -> arb:
         return found - bound
 
 
-# --- a parameter of the mechanism -------------------------------------------------------------------
+# --- a parameter of the mechanism -----------------------------------------------------------------
 
 
 def _parameter(
@@ -298,7 +304,7 @@ def _parameter(
     symbol: sp.Symbol,
 ) -> _Question:
     if symbol.is_integer:
-        raise UnsupportedError("enclose", ["solving for an integer"], "real parameters")
+        raise NoEnclosureError(f"{symbol} is an integer, and only real parameters are solved for")
 
     def measure(value: sp.Rational, bits: int) -> arb:
         """How much the claim fails, below 0 if it holds."""

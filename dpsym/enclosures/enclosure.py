@@ -22,13 +22,13 @@ _MAX_DIGITS = 60
 class Enclosure:
     """Two exact numbers, rational or infinite, with the true value between them.
 
-    It prints the decimal digits that are certain, and how far off the number printed may be.
+    It prints as many decimal digits as the ends settle, and how far off they are at most.
 
     Attributes:
         lower, upper: SymPy rationals, or ``oo``; equal if the value is known exactly.
 
     >>> Enclosure(sp.Rational(1, 3), sp.Rational(3334, 10000))
-    Enclosure([0.333 +/- 4.01e-4])
+    Enclosure([0.3334 +/- 6.67e-5])
     """
 
     lower: sp.Expr
@@ -121,7 +121,9 @@ def _end(end: arb, side: int) -> sp.Expr:
     outward = (end > 0) == (side > 0)
     positive = 1 if end > 0 else -1
     if not abs(end) < arb(2) ** _MAX_EXPONENT:
-        return positive * (sp.oo if outward or not end.is_finite() else sp.Integer(2**_MAX_EXPONENT))
+        return positive * (
+            sp.oo if outward or not end.is_finite() else sp.Integer(2**_MAX_EXPONENT)
+        )
     if abs(end) < arb(2) ** -_MAX_EXPONENT:
         return positive * (sp.Rational(1, 2**_MAX_EXPONENT) if outward else sp.S.Zero)
     mantissa, shift = end.man_exp()

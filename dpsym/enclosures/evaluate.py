@@ -47,9 +47,8 @@ def jet(closure: Function, at: arb) -> tuple[arb, arb]:
 
 @lru_cache(maxsize=4096)
 def _sum(term: Sum, kind: str, bits: int) -> Function:
-    coefficients = [_number(c) for c in term.poly]
     parts = [_product(item, kind, bits) for item in term.rest]
-    polynomial = _polynomial(coefficients)
+    polynomial = _polynomial(term.poly)
     if polynomial is None:
         if not parts:
             return lambda z: z * 0
@@ -77,36 +76,48 @@ def _sum(term: Sum, kind: str, bits: int) -> Function:
 
 
 def _number(value: sp.Expr) -> Any:
-    """A whole number stays exact; fmpq mixes with balls at each operation more slowly."""
+    """A whole number stays exact, and small ones multiply faster."""
     return int(value) if value.is_Integer else ball(value)
 
 
-def _polynomial(coefficients: list[Any]) -> Function | None:
-    if not coefficients:
+def _polynomial(poly: tuple[sp.Expr, ...]) -> Function | None:
+    if not poly:
         return None
-    if len(coefficients) == 1:
-        only = arb(coefficients[0])
+    if len(poly) == 1:
+        only = ball(poly[0])
         return lambda z: z * 0 + only
-    *lower, top = coefficients
-    lower.reverse()
-    if len(lower) == 1:
-        start = lower[0]
+    if len(poly) == 3:
+        return _quadratic(*poly)
+    top, *others = (_number(c) for c in reversed(poly))
+    if len(others) == 1:
+        start = others[0]
         return (lambda z: z * top) if start == 0 else (lambda z: z * top + start)
-    if len(lower) == 2:
-        middle, start = lower
-        if middle == 0 and start == 0:
-            return lambda z: z * z * top
-        if middle == 0:
-            return lambda z: z * z * top + start
-        return lambda z: (z * top + middle) * z + start
 
     def horner(z: Any) -> Any:
-        out = z * top + lower[0]
-        for c in lower[1:]:
+        out = z * top + others[0]
+        for c in others[1:]:
             out = out * z + c
         return out
 
     return horner
+
+
+def _quadratic(start: sp.Expr, middle: sp.Expr, top: sp.Expr) -> Function:
+    """Around its vertex, where it is exact over wide balls too."""
+    factor = _number(top)
+    vertex, value = -middle / (2 * top), start - middle**2 / (4 * top)
+    if vertex == 0:
+        if value == 0:
+            return lambda z: z * z * factor
+        lowest = _number(value)
+        return lambda z: z * z * factor + lowest
+    centre, lowest = _number(vertex), _number(value)
+
+    def around(z: Any) -> Any:
+        distance = z - centre
+        return distance * distance * factor + lowest
+
+    return around
 
 
 @lru_cache(maxsize=4096)
@@ -180,8 +191,9 @@ def _lgamma(z: acb) -> acb:
 def _series(at: Any, argument: sp.Expr) -> arb:
     if not isinstance(at, arb):
         raise UnsupportedError("enclose", ["besseli of a continuous order"], FUNCTIONS)
-    if at.is_exact() and at.is_integer():
-        return _whole_series(int(at.unique_fmpz()), argument, flint.ctx.prec)
+    whole = at.unique_fmpz() if at.is_exact() and at.is_integer() else None
+    if whole is not None:
+        return _whole_series(int(whole), argument, flint.ctx.prec)
     return ball(argument).hypgeom_0f1(at)
 
 

@@ -9,9 +9,10 @@ from functools import lru_cache
 import sympy as sp
 
 from dpsym.enclosures.divergences import Pair, pair_of
+from dpsym.enclosures.failures import NoEnclosureError
 from dpsym.enclosures.numbers import sign
 from dpsym.enclosures.shapes import is_even, is_translation, largest_shift_is_worst
-from dpsym.errors import InputError, UnsupportedError
+from dpsym.errors import InputError
 from dpsym.mechanisms.base import Neighbours, Part
 
 __all__ = ["at", "worst_pairs"]
@@ -45,7 +46,7 @@ def _at(family: Neighbours, values: Mapping[sp.Symbol, sp.Expr]) -> Neighbours:
 def worst_pairs(families: tuple[Neighbours, ...], one_way: bool) -> tuple[Pair, ...]:
     """Pairs (P, Q), the largest divergence of which is the largest over all neighbours.
 
-    Raises: UnsupportedError if no finite set of shifts is known to be the worst.
+    Raises: NoEnclosureError if no finite set of shifts is known to be the worst.
     """
     found: dict[Pair, None] = {}
     for family in families:
@@ -63,9 +64,10 @@ def _instances(family: Neighbours, one_way: bool) -> list[tuple[tuple[Part, ...]
     if shift is None:
         return [(family.parts, False)]
     if family.low is None or family.high is None:
-        raise UnsupportedError("enclose", ["an unbounded shift"], "bounded ones")
+        raise NoEnclosureError("the shifts are not bounded")
     low, high = family.low, family.high
-    _number(low), _number(high)
+    for end in (low, high):
+        _refuse_symbols(end)
     translated = all(_translated(part, shift) for part in family.parts)
     even = translated and all(is_even(part.p, part.variable) for part in family.parts)
     if translated and all(_monotone(part) for part in family.parts):
@@ -77,14 +79,13 @@ def _instances(family: Neighbours, one_way: bool) -> list[tuple[tuple[Part, ...]
         steps = range(int(sp.ceiling(low)), int(sp.floor(high)) + 1)
         shifts = [step for step in steps if not even or step > 0 or -step not in steps]
         return [(_put(family.parts, shift, sp.Integer(step)), even) for step in shifts]
-    raise UnsupportedError(
-        "enclose",
-        ["the worst shift of a density that is neither log-concave nor even and falling"],
-        "shifts of densities that are log-concave, or even and falling; integers",
+    raise NoEnclosureError(
+        "which shift is the worst is known for densities that are log-concave, or even and falling "
+        "on both sides of 0, and for few integer shifts"
     )
 
 
-def _number(value: sp.Expr) -> None:
+def _refuse_symbols(value: sp.Expr) -> None:
     if value.free_symbols:
         raise InputError("where", "a number for every parameter", value)
 

@@ -8,13 +8,12 @@ rewriting: terms that cancel in log p - log q, or in p**alpha q**(1 - alpha), ar
 from __future__ import annotations
 
 from dataclasses import dataclass
-from functools import lru_cache
 from itertools import zip_longest
 
 import sympy as sp
 
-from dpsym.enclosures.numbers import FUNCTIONS, Undecided, sign
-from dpsym.errors import UnsupportedError
+from dpsym.enclosures.failures import Undecided
+from dpsym.enclosures.numbers import sign
 
 __all__ = [
     "ONE",
@@ -23,29 +22,23 @@ __all__ = [
     "Product",
     "Sum",
     "X",
-    "aligned",
-    "aligned_product",
     "constant",
     "exponential",
     "log_of",
     "logarithm",
     "minus",
+    "of",
     "plus",
     "positive",
     "power",
-    "product_towards",
-    "read",
-    "reflect",
-    "reflect_product",
     "scaled",
+    "single",
     "times",
     "to_product",
-    "towards",
+    "to_sum",
 ]
 
 _MAX_DEGREE = 40
-_MAX_STEPS = 64  # of lgamma(x + 1) = lgamma(x) + log(x)
-_HALF = sp.Rational(1, 2)
 
 
 @dataclass(frozen=True, eq=False)
@@ -177,14 +170,14 @@ def to_product(term: Sum) -> Product:
         same = all(set(item.powers) == set(first.powers) for item in term.rest)
         common = Product(sp.S.One, first.exponent, first.powers if same else ())
         inverse = power(common, sp.S.NegativeOne)
-        inner = plus(*(_to_sum(times(item, inverse)) for item in term.rest))
+        inner = plus(*(to_sum(times(item, inverse)) for item in term.rest))
         if inner.is_constant:
             return times(common, Product(inner.poly[0] if inner.poly else sp.S.Zero, ZERO))
         return times(common, Product(sp.S.One, ZERO, ((Atom("sum", (inner,)), sp.S.One),)))
     return Product(sp.S.One, ZERO, ((Atom("sum", (term,)), sp.S.One),))
 
 
-def _to_sum(item: Product) -> Sum:
+def to_sum(item: Product) -> Sum:
     """The same function as a sum; a product of polynomials is one."""
     if item.factor == 0:
         return ZERO
@@ -259,7 +252,7 @@ def power(item: Product, exponent: sp.Expr) -> Product:
 
 
 def _wrapped(item: Product) -> Product:
-    return Product(sp.S.One, ZERO, ((Atom("sum", (_to_sum(item),)), sp.S.One),))
+    return Product(sp.S.One, ZERO, ((Atom("sum", (to_sum(item),)), sp.S.One),))
 
 
 def exponential(term: Sum) -> Product:
@@ -282,9 +275,9 @@ def logarithm(item: Product) -> Sum:
         raise Undecided("the logarithm of what is not positive")
     terms = [constant(log_of(item.factor)), item.exponent]
     for base, exponent in item.powers:
-        inside = base.args[0] if base.name == "sum" else Sum((), (_of(base),))
+        inside = base.args[0] if base.name == "sum" else Sum((), (of(base),))
         if _even(base, exponent):
-            inside = _to_sum(Product(sp.S.One, ZERO, ((base, exponent),)))
+            inside = to_sum(Product(sp.S.One, ZERO, ((base, exponent),)))
             exponent = sp.S.One
         terms.append(Sum((), (Product(exponent, ZERO, ((Atom("log", (inside,)), sp.S.One),)),)))
     return plus(*terms)
@@ -328,264 +321,10 @@ def log_of(factor: sp.Expr) -> sp.Expr:
     return sp.log(factor)
 
 
-def _of(base: Atom) -> Product:
+def of(base: Atom) -> Product:
     return Product(sp.S.One, ZERO, ((base, sp.S.One),))
 
 
-# --- towards one end of the line ------------------------------------------------------------------
-
-
-@lru_cache(maxsize=2048)
-def towards(term: Sum, side: int) -> Sum:
-    """The same function, the exponential that grows most taken out of each logarithm.
-
-    ``log(1 + exp(-x))`` is small for large x, and ``-x + log(1 + exp(x))`` says the same without
-    cancellation where x is far below 0. ``side`` is 1 for the right end, -1 for the left one.
-
-    >>> log = logarithm(to_product(plus(constant(1), _to_sum(exponential(scaled(X, -sp.S.One))))))
-    >>> towards(log, -1).poly
-    (0, -1)
-    """
-    terms = [Sum(term.poly)]
-    for item in term.rest:
-        terms.append(_log_towards(item, side) or Sum((), (item,)))
-    return plus(*terms)
-
-
-def product_towards(item: Product, side: int) -> Product:
-    """The same for a product: out of each of its bases."""
-    out = Product(item.factor, towards(item.exponent, side))
-    for base, exponent in item.powers:
-        factor = Product(sp.S.One, ZERO, ((base, exponent),))
-        if base.name == "sum":
-            most = _most(base.args[0], side)
-            if most is not None:
-                factor = power(_taken(base.args[0], most), exponent)
-            elif any(part.powers for part in base.args[0].rest):
-                factor = power(to_product(towards(base.args[0], side)), exponent)
-        out = times(out, factor)
-    return out
-
-
-def _log_towards(item: Product, side: int) -> Sum | None:
-    if item.exponent != ZERO or len(item.powers) != 1:
-        return None
-    base, exponent = item.powers[0]
-    most = _most(base.args[0], side) if base.name == "log" and exponent == 1 else None
-    return None if most is None else scaled(logarithm(_taken(base.args[0], most)), item.factor)
-
-
-def _most(term: Sum, side: int) -> Product | None:
-    """The exponential in a sum that grows most, if there is one that does."""
-    found = None
-    for item in term.rest:
-        if item.exponent.rest or not item.exponent.degree > 0:
-            return None
-        if found is None or _grows(minus(item.exponent, found.exponent), side):
-            found = item
-    return found if found is not None and _grows(found.exponent, side) else None
-
-
-def _grows(exponent: Sum, side: int) -> bool:
-    if not exponent.degree > 0:
-        return False
-    at = sign(exponent.poly[-1])
-    return (at if exponent.degree % 2 == 0 else at * side) > 0
-
-
-def _taken(term: Sum, most: Product) -> Product:
-    """The sum as a product with this exponential as a factor."""
-    common = Product(sp.S.One, most.exponent)
-    inverse = power(common, sp.S.NegativeOne)
-    polynomial = times(to_product(Sum(term.poly)), inverse)
-    terms = [_to_sum(times(item, inverse)) for item in term.rest]
-    inner = plus(*terms, _to_sum(polynomial) if term.poly else ZERO)
-    return times(common, Product(sp.S.One, ZERO, ((Atom("sum", (inner,)), sp.S.One),)))
-
-
-# --- from SymPy ---------------------------------------------------------------------------------
-
-
-@lru_cache(maxsize=4096)
-def read(expr: sp.Expr, x: sp.Symbol) -> Sum:
-    """The normal form of an expression in x alone whose branches have been chosen.
-
-    Raises: UnsupportedError.
-
-    >>> t = sp.Symbol("t", real=True)
-    >>> read((t - 1) ** 2, t).poly
-    (1, -2, 1)
-    """
-    if expr == x:
-        return X
-    if not expr.has(x):
-        return constant(expr)
-    if isinstance(expr, sp.Add):
-        return plus(*(read(arg, x) for arg in expr.args))
-    if isinstance(expr, sp.Mul):
-        out = ONE
-        for arg in expr.args:
-            out = times(out, to_product(read(arg, x)))
-        return _to_sum(out)
-    if isinstance(expr, (sp.exp, sp.Pow)):
-        base, exponent = expr.as_base_exp() if isinstance(expr, sp.Pow) else (sp.E, expr.args[0])
-        if base is sp.E:
-            return _to_sum(exponential(read(exponent, x)))
-        if exponent.has(x):
-            log_base = logarithm(to_product(read(base, x)))
-            both = times(to_product(read(exponent, x)), to_product(log_base))
-            spread = _spread(read(exponent, x), log_base) or _to_sum(both)
-            return _to_sum(exponential(spread))
-        return _to_sum(power(to_product(read(base, x)), exponent))
-    return _function(expr, x)
-
-
-def _spread(first: Sum, second: Sum) -> Sum | None:
-    """The product of a sum and a constant, term by term."""
-    for one, other in ((first, second), (second, first)):
-        if one.is_constant:
-            return scaled(other, one.poly[0]) if one.poly else ZERO
-    return None
-
-
-def _function(expr: sp.Expr, x: sp.Symbol) -> Sum:
-    args = [read(arg, x) for arg in expr.args]
-    kind = type(expr)
-    if kind is sp.log:
-        return logarithm(to_product(args[0]))
-    if kind is sp.erfc:
-        return _single("erfc", args[0])
-    if kind is sp.erf:
-        return minus(constant(1), _single("erfc", args[0]))
-    if kind is sp.atan:
-        return _single("atan", args[0])
-    if kind is sp.loggamma:
-        return _lgamma(args[0])
-    if kind is sp.gamma:
-        return _to_sum(exponential(_lgamma(args[0])))
-    if kind is sp.factorial:
-        return _to_sum(exponential(_lgamma(plus(args[0], constant(1)))))
-    if kind is sp.binomial:
-        above, below = (plus(arg, constant(1)) for arg in args)
-        gap = plus(minus(args[0], args[1]), constant(1))
-        log = minus(minus(_lgamma(above), _lgamma(below)), _lgamma(gap))
-        return _to_sum(exponential(log))
-    if kind is sp.besseli and args[1].is_constant and sign(expr.args[1]) > 0:
-        return _bessel(args[0], expr.args[1])
-    if kind in (sp.sinh, sp.cosh, sp.tanh, sp.coth):
-        return read(_in_exponentials(kind, expr.args[0]), x)
-    raise UnsupportedError("enclose", [kind.__name__], FUNCTIONS)
-
-
-def _single(name: str, *args: Sum) -> Sum:
-    return Sum((), (_of(Atom(name, args)),))
-
-
-def _in_exponentials(kind: type, u: sp.Expr) -> sp.Expr:
-    if kind is sp.sinh:
-        return sp.exp(u) * _HALF - sp.exp(-u) * _HALF
-    if kind is sp.cosh:
-        return sp.exp(u) * (1 + sp.exp(-2 * u)) * _HALF
-    ratio = (1 - sp.exp(-2 * u)) / (1 + sp.exp(-2 * u))
-    return ratio if kind is sp.tanh else 1 / ratio
-
-
-def _bessel(order: Sum, argument: sp.Expr) -> Sum:
-    """I_v(c) = (c/2)**v / Gamma(v + 1) times 0F1(v + 1; c**2/4), which is near 1 for large v."""
-    above = plus(order, constant(1))
-    log = minus(scaled(order, sp.log(argument / 2)), _lgamma(above))
-    series = Atom("0F1", (above, constant(argument**2 / 4)))
-    return _to_sum(times(exponential(log), _of(series)))
-
-
-def _lgamma(arg: Sum) -> Sum:
-    if arg.is_constant:
-        return constant(sp.loggamma(arg.poly[0] if arg.poly else sp.S.Zero))
-    return _single("lgamma", arg)
-
-
-# --- log Gamma at shifted arguments --------------------------------------------------------------
-
-
-def aligned(term: Sum) -> Sum:
-    """The same function, its loggammas at arguments a whole number apart brought to the largest.
-
-    ``lgamma(x) = lgamma(x + 1) - log(x)`` holds wherever the left side is defined.
-
-    >>> first, second = (_single("lgamma", plus(X, constant(j))) for j in (1, 2))
-    >>> len(aligned(minus(first, second)).rest)
-    1
-    """
-    groups: dict[tuple[object, ...], list[Product]] = {}
-    for item in term.rest:
-        place = _place(item)
-        if place is not None:
-            groups.setdefault(place, []).append(item)
-    out = term
-    for items in groups.values():
-        top = max(_start(item) for item in items)
-        for item in items:
-            steps = int(top - _start(item))
-            if 0 < steps <= _MAX_STEPS:
-                out = plus(out, scaled(Sum((), (item,)), sp.S.NegativeOne), _raised(item, steps))
-    return out
-
-
-def aligned_product(item: Product) -> Product:
-    """The same for the exponent of a product, the logarithms in it becoming powers."""
-    if not any(_place(part) for part in item.exponent.rest):
-        return item
-    return times(Product(item.factor, ZERO, item.powers), exponential(aligned(item.exponent)))
-
-
-def _place(item: Product) -> tuple[object, ...] | None:
-    """What two loggammas must share to be a whole number apart."""
-    if not item.exponent.is_constant or len(item.powers) != 1:
-        return None
-    base, exponent = item.powers[0]
-    if base.name != "lgamma" or exponent != 1:
-        return None
-    argument = base.args[0]
-    start = argument.poly[0] if argument.poly else sp.S.Zero
-    if argument.rest or argument.degree != 1 or not start.is_Rational:
-        return None
-    return argument.poly[1], start - sp.floor(start)
-
-
-def _start(item: Product) -> sp.Expr:
-    return item.powers[0][0].args[0].poly[0]
-
-
-def _raised(item: Product, steps: int) -> Sum:
-    argument = item.powers[0][0].args[0]
-    terms = [_single("lgamma", plus(argument, constant(steps)))]
-    for j in range(steps):
-        log = logarithm(to_product(plus(argument, constant(j))))
-        terms.append(scaled(log, sp.S.NegativeOne))
-    return scaled(
-        plus(*terms), item.factor * sp.exp(item.exponent.poly[0] if item.exponent.poly else 0)
-    )
-
-
-# --- x to -x ------------------------------------------------------------------------------------
-
-
-def reflect(term: Sum) -> Sum:
-    """The function of -x."""
-    return Sum(
-        tuple(c if k % 2 == 0 else -c for k, c in enumerate(term.poly)),
-        tuple(reflect_product(item) for item in term.rest),
-    )
-
-
-def reflect_product(item: Product) -> Product:
-    out = Product(item.factor, reflect(item.exponent))
-    for base, exponent in item.powers:
-        args = tuple(reflect(arg) for arg in base.args)
-        if base.name == "sum" and len(args[0].poly) == 2 and args[0].poly[0] == 0:
-            if exponent.is_Integer and not args[0].rest:  # (c x)**k, with the sign in the factor
-                inner = power(to_product(args[0]), exponent)
-                out = times(out, inner)
-                continue
-        out = times(out, Product(sp.S.One, ZERO, ((Atom(base.name, args), exponent),)))
-    return out
+def single(name: str, *args: Sum) -> Sum:
+    """A function of sums, by itself."""
+    return Sum((), (of(Atom(name, args)),))

@@ -11,21 +11,13 @@ from flint import arb
 
 from dpsym.enclosures.continuous import Measured, excess_share, loss_of, sided, sided_sum
 from dpsym.enclosures.evaluate import function, product
-from dpsym.enclosures.forms import (
-    Product,
-    Sum,
-    aligned_product,
-    constant,
-    minus,
-    power,
-    times,
-    to_product,
-    towards,
-)
-from dpsym.enclosures.numbers import Undecided, ball, holds, sign
+from dpsym.enclosures.failures import Infinite, Undecided
+from dpsym.enclosures.forms import Product, Sum, constant, minus, power, times, to_product
+from dpsym.enclosures.numbers import ball, holds, sign
 from dpsym.enclosures.pieces import pieces
 from dpsym.enclosures.ranges import cut_off
-from dpsym.enclosures.tails import Infinite, bound_of_log, germ, series
+from dpsym.enclosures.rewriting import aligned_product, towards
+from dpsym.enclosures.tails import bound_of_log, germ, series
 from dpsym.quadrature import add_up, between
 
 __all__ = ["Run", "hockey_stick", "largest_loss", "mass", "moment", "runs"]
@@ -83,10 +75,7 @@ def _at(mass: sp.Expr, x: sp.Symbol, at: int) -> sp.Expr:
 def _floor(value: sp.Expr) -> int:
     if value.is_Rational:
         return int(value.p // value.q)
-    found = ball(value).floor().unique_fmpz()
-    if found is None:
-        raise Undecided(f"the integers next to {value}")
-    return int(found)
+    return _whole(ball(value).floor())
 
 
 Tail = Callable[[int, int], arb]
@@ -111,10 +100,10 @@ def _cut(tail: Callable[[int], arb], tolerance: arb, least: int) -> tuple[int, a
     def from_power(end: arb) -> arb:
         if end < 1:
             raise Undecided("a tail from below 1 on")
-        return tail(int(end.unique_fmpz()))
+        return tail(_whole(end))
 
     end, found = cut_off(from_power, tolerance, arb(max(least, 1)))
-    good = int(end.unique_fmpz())
+    good = _whole(end)
     bad = max(least, good // 2)
     while good - bad > max(1, good // 16):
         middle = (good + bad) // 2
@@ -130,6 +119,13 @@ def _cut(tail: Callable[[int], arb], tolerance: arb, least: int) -> tuple[int, a
     return good, found
 
 
+def _whole(value: arb) -> int:
+    found = value.unique_fmpz()
+    if found is None:
+        raise Undecided("a whole number")
+    return int(found)
+
+
 def mass(items: Sequence[tuple[Run, Product]], tolerance: arb) -> Measured:
     """The sum of products, each over its run. Raises: Infinite."""
     total, tails = _ZERO, _ZERO
@@ -140,9 +136,13 @@ def mass(items: Sequence[tuple[Run, Product]], tolerance: arb) -> Measured:
 
         first, last, outside = _finite(run, tail, tolerance)
         tails += outside.rad()
-        closure = product(item)
-        total += outside + add_up(lambda k, f=closure: f(arb(k)), first, last)
+        total += outside + _finite_sum(item, first, last)
     return Measured(total, tails)
+
+
+def _finite_sum(item: Product, first: int, last: int) -> arb:
+    closure = product(item)
+    return add_up(lambda k: closure(arb(k)), first, last)
 
 
 def moment(items: Sequence[Run], alpha: sp.Expr, tolerance: arb) -> Measured:
@@ -225,17 +225,19 @@ def largest_loss(items: Sequence[Run], tolerance: arb) -> arb:
         if loss.is_constant:
             values = [ball(loss.poly[0]) if loss.poly else _ZERO]
         else:
-            values = _losses(run, loss, tolerance)
+            values = _losses(run, loss, tolerance, low)
         for value in values:
             low, high = low.max(value.lower()), high.max(value.upper())
     return between(low, high)
 
 
-def _losses(run: Run, loss: Sum, tolerance: arb) -> list[arb]:
+def _losses(run: Run, loss: Sum, tolerance: arb, known: arb) -> list[arb]:
     values: list[arb] = []
 
     def tail(n: int, side: int) -> arb:
         value = bound_of_log(sided_sum(loss, side), arb(n))
+        if value < known:
+            return _ZERO
         if value.rad() <= tolerance:
             values.append(value)
         return value

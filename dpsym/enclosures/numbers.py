@@ -11,9 +11,10 @@ import sympy as sp
 from flint import arb, fmpq
 from sympy.logic.boolalg import Boolean
 
+from dpsym.enclosures.failures import Undecided
 from dpsym.errors import InputError, UnsupportedError
 
-__all__ = ["FUNCTIONS", "Undecided", "ball", "holds", "sign", "whole_power"]
+__all__ = ["FUNCTIONS", "ball", "holds", "sign", "whole_power"]
 
 FUNCTIONS = (
     "numbers, +, -, *, /, **, exp, log, sqrt, erf, erfc, atan, gamma, loggamma, factorial, "
@@ -22,17 +23,13 @@ FUNCTIONS = (
 _MOST_BITS = 2048
 
 
-class Undecided(Exception):
-    """The precision, or the range, does not tell. More of it may."""
-
-
 def ball(value: sp.Expr) -> arb:
     """An enclosure of a constant at the present precision.
 
     Raises: UnsupportedError for a function that it does not know, InputError for a symbol.
 
-    >>> ball(sp.sqrt(2) - 1)
-    [0.414213562373095 +/- 5.04e-16]
+    >>> abs(ball(sp.sqrt(2) + 1) * ball(sp.sqrt(2) - 1) - 1) < 1e-14
+    True
     """
     return _ball(value, flint.ctx.prec)
 

@@ -24,12 +24,11 @@ from dpsym.enclosures import divergences
 from dpsym.enclosures.closed import gaussian_rho
 from dpsym.enclosures.divergences import Pair
 from dpsym.enclosures.enclosure import Enclosure, enclosure_of
-from dpsym.enclosures.tails import Infinite
-from dpsym.errors import UnsupportedError
+from dpsym.enclosures.failures import Infinite, NoEnclosureError
 
 __all__ = ["smallest_rho"]
 
-_MAX_CELLS = 200
+_MAX_CELLS = 1000
 _CLOSEST, _STEP = Fraction(1, 2**12), Fraction(1, 2**14)
 Renyi = Callable[[Pair, sp.Expr, int], arb]
 
@@ -37,7 +36,7 @@ Renyi = Callable[[Pair, sp.Expr, int], arb]
 def smallest_rho(pairs: tuple[Pair, ...], bits: int, renyi: Renyi) -> Enclosure:
     """The supremum of D_alpha/alpha over alpha > 1 and the pairs.
 
-    Raises: Infinite; UnsupportedError for a loss that is unbounded, but for Gaussians.
+    Raises: Infinite; NoEnclosureError for a loss that is unbounded, but for Gaussians.
     """
     found = [_rho(pair, bits, renyi) for pair in pairs]
     with flint.ctx.workprec(bits + 36):
@@ -59,8 +58,8 @@ def _rho(pair: Pair, bits: int, renyi: Renyi) -> sp.Expr | arb:
         top = divergences.largest_loss(pair, bits)
     except Infinite:
         _refuse_infinite(pair, renyi)
-        raise UnsupportedError(
-            "enclose", ["rho for a loss without bound"], "losses with a bound; Gaussians"
+        raise NoEnclosureError(
+            "rho is enclosed for a loss that is bounded, and for Gaussians"
         ) from None
     if top <= 0:
         return sp.S.Zero

@@ -9,14 +9,17 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import lru_cache
+from itertools import pairwise
 
 import flint
 import sympy as sp
 from flint import arb, fmpq
 
-from dpsym.enclosures.forms import ZERO, Product, read, to_product
-from dpsym.enclosures.numbers import FUNCTIONS, Undecided, ball, sign
-from dpsym.errors import InputError, UnsupportedError
+from dpsym.enclosures.failures import NoEnclosureError, Undecided
+from dpsym.enclosures.forms import ZERO, Product, to_product
+from dpsym.enclosures.numbers import ball, sign
+from dpsym.enclosures.reading import read
+from dpsym.errors import InputError
 
 __all__ = ["Piece", "pieces"]
 
@@ -49,7 +52,7 @@ def pieces(p: sp.Expr, q: sp.Expr, x: sp.Symbol, start: sp.Expr, end: sp.Expr) -
     for low, high, first, second in _cut(p, q, x, start, end):
         out.append(Piece(low, high, _form(first, x), _form(second, x)))
         if len(out) > _LIMIT:
-            raise UnsupportedError("enclose", [f"more than {_LIMIT} pieces"], FUNCTIONS)
+            raise NoEnclosureError(f"there are more than {_LIMIT} pieces")
     return tuple(out)
 
 
@@ -69,7 +72,7 @@ def _cut(
         return
     node, difference = switch
     ends = [start, *_roots(difference, x, start, end), end]
-    for low, high in zip(ends, ends[1:], strict=False):
+    for low, high in pairwise(ends):
         at = sign(difference.subs(x, _inside(low, high)))
         if at == 0:
             raise Undecided(f"the sign of {difference}")
@@ -108,7 +111,7 @@ def _roots(difference: sp.Expr, x: sp.Symbol, start: sp.Expr, end: sp.Expr) -> l
     """All sign changes strictly inside: of a polynomial of degree 1 or 2, exactly."""
     form = read(difference, x)
     if form.rest or form.degree > 2:
-        raise UnsupportedError("enclose", ["a switch at roots that have no formula"], FUNCTIONS)
+        raise NoEnclosureError(f"where {difference} changes its sign has no formula")
     if form.degree < 1:
         return []
     if form.degree == 1:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 
 from flint import arb
 
-from dpsym.enclosures.numbers import Undecided
+from dpsym.enclosures.failures import Undecided
 
 __all__ = ["Tail", "cut_off"]
 

@@ -16,7 +16,8 @@ from __future__ import annotations
 
 import sympy as sp
 
-from dpsym.enclosures.numbers import Undecided, sign
+from dpsym.enclosures.failures import Undecided
+from dpsym.enclosures.numbers import sign
 
 __all__ = ["is_even", "is_log_concave", "is_translation", "largest_shift_is_worst"]
 
@@ -74,11 +75,15 @@ def _log_shape(f: sp.Expr, x: sp.Symbol) -> str | None:
     if not f.has(x):
         return _AFFINE if sign(f) > 0 else None
     if isinstance(f, sp.Mul):
-        return _all([_log_shape(arg, x) for arg in f.args])
+        # two factors that are negative at once would make f positive on a second interval
+        signed = [arg for arg in f.args if not _sure(arg, x)]
+        return _all([_log_shape(arg, x) for arg in f.args]) if len(signed) <= 1 else None
     if isinstance(f, sp.exp):
         return _shape(f.args[0], x)
     if isinstance(f, sp.Pow):
         if f.base.has(x) and not f.exp.has(x):
+            if f.exp.is_Integer and f.exp % 2 == 0 and not _sure(f.base, x):
+                return None
             inner = _log_shape(f.base, x)
             return inner if sign(f.exp) > 0 else _FLIPPED[inner]
         if not f.base.has(x) and sign(f.base) > 0:  # c**u
@@ -98,6 +103,25 @@ def _log_shape(f: sp.Expr, x: sp.Symbol) -> str | None:
     if _shape(f, x) in (_AFFINE, _CONCAVE):
         return _CONCAVE
     return None
+
+
+def _sure(f: sp.Expr, x: sp.Symbol) -> bool:
+    """Whether f >= 0 at all real x."""
+    if not f.has(x):
+        return sign(f) >= 0
+    if isinstance(f, (sp.exp, sp.Abs)):
+        return True
+    if isinstance(f, (sp.gamma, sp.factorial, sp.binomial, sp.besseli)):
+        return True  # on the integers where the masses are given
+    if isinstance(f, sp.Pow):
+        if f.exp.is_Integer and f.exp % 2 == 0:
+            return True
+        return _sure(f.base, x)
+    if isinstance(f, (sp.Add, sp.Mul)):
+        return all(_sure(arg, x) for arg in f.args)
+    if isinstance(f, sp.Piecewise):
+        return all(_sure(branch, x) for branch, _ in f.args)
+    return False
 
 
 def _piece_shape(f: sp.Piecewise, x: sp.Symbol) -> str | None:

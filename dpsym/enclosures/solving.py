@@ -10,7 +10,7 @@ import sympy as sp
 from flint import arb
 
 from dpsym.enclosures.enclosure import Enclosure
-from dpsym.errors import UnsupportedError
+from dpsym.enclosures.failures import NoEnclosureError
 
 __all__ = ["Test", "crossing"]
 
@@ -27,7 +27,7 @@ def crossing(test: Test, bits: int, start: sp.Rational, lowest: sp.Rational | No
     They are found by doubling and halving from ``start`` on, which must be positive, then by
     secant steps, each of which is kept inside by halving.
 
-    Raises: UnsupportedError if there is no change of sign between 2**-1100 and 2**1100.
+    Raises: NoEnclosureError if there is no change of sign between 2**-1100 and 2**1100.
 
     >>> found = crossing(lambda x: arb(2) - arb(int(x.p)) / int(x.q), 40, sp.S.One, sp.S.Zero)
     >>> 2 in found, found.width < 1e-11
@@ -70,9 +70,7 @@ def _bracket(test: Test, start: Fraction) -> tuple[Point, Point]:
         if _differ(first, down):
             return down, last_down
         if up[0] > Fraction(2) ** _MAX_DOUBLINGS:
-            raise UnsupportedError(
-                "enclose", ["a claim that fails everywhere, or nowhere,"], "claims that change"
-            )
+            raise NoEnclosureError("the claim holds everywhere, or nowhere, as far as one looked")
         ratio *= ratio if ratio < 2**64 else 1
         if _holds(up[1]) is None or _holds(down[1]) is None:
             ratio = 3

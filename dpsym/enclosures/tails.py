@@ -13,29 +13,15 @@ from itertools import zip_longest
 import sympy as sp
 from flint import arb
 
-from dpsym.enclosures.forms import ZERO, Atom, Product, Sum, constant, exponential, log_of
-from dpsym.enclosures.numbers import FUNCTIONS, Undecided, ball, sign, whole_power
-from dpsym.errors import UnsupportedError
+from dpsym.enclosures.failures import Infinite, NoEnclosureError, Undecided
+from dpsym.enclosures.forms import ZERO, Atom, Product, Sum, exponential, log_of
+from dpsym.enclosures.numbers import ball, sign, whole_power
 from dpsym.quadrature import exponential_tail, geometric_tail, power_tail
 
-__all__ = [
-    "Germ",
-    "Infinite",
-    "bound_of_log",
-    "germ",
-    "hull",
-    "integral",
-    "of_sum",
-    "series",
-    "trend",
-]
+__all__ = ["Germ", "bound_of_log", "germ", "hull", "integral", "of_sum", "series", "trend"]
 
 _ZERO, _ONE = arb(0), arb(1)
 Poly = tuple[sp.Expr, ...]
-
-
-class Infinite(Exception):
-    """The integral or sum diverges: this is certain."""
 
 
 @dataclass(frozen=True)
@@ -125,9 +111,9 @@ def _at(order: sp.Expr, poly: Poly, x: arb) -> arb:
 def germ(item: Product, start: arb) -> Germ:
     """The germ of a product on [start, oo), start > 0.
 
-    Raises: Undecided if the range begins too early to tell; UnsupportedError.
+    Raises: Undecided if the range begins too early to tell; NoEnclosureError.
 
-    >>> from dpsym.enclosures.forms import X, plus, power, to_product
+    >>> from dpsym.enclosures.forms import X, constant, plus, power, to_product
     >>> found = germ(power(to_product(plus(constant(1), X)), sp.Integer(-2)), arb(100))
     >>> found.order, found.span.contains(1)
     (-2, True)
@@ -164,7 +150,7 @@ def _exponential_of(item: Product, start: arb) -> Germ:
         return Germ((inner.span * top).exp())
     # g = x**order * exp(poly), of coefficients >= 0
     if any(sign(c) < 0 for c in inner.poly) or (inner.order != 0 and sign(inner.order) < 0):
-        raise UnsupportedError("enclose", ["a tail like this one"], FUNCTIONS)
+        raise NoEnclosureError("how fast a tail falls is not known")
     grows = inner.span > 0
     if not (grows or inner.span < 0):
         raise Undecided("whether an exponent grows")
@@ -201,7 +187,7 @@ def _lgamma_falls(factor: sp.Expr, base: Atom, start: arb) -> Germ:
     """exp(factor * lgamma(a x + b)), factor < 0: lgamma is convex, so above its tangent at T."""
     argument = base.args[0]
     if argument.rest or argument.degree != 1 or sign(argument.poly[1]) <= 0:
-        raise UnsupportedError("enclose", ["loggamma"], FUNCTIONS)
+        raise NoEnclosureError("how fast a tail with loggamma falls is not known")
     at = ball(argument.poly[0]) + ball(argument.poly[1]) * start
     if not at > 0:
         raise Undecided("loggamma of what may be 0")
@@ -234,7 +220,7 @@ def _base(base: Atom, start: arb) -> Germ:
         low = span.upper().erfc() if span.upper().is_finite() else _ZERO
         high = span.lower().erfc() if span.lower().is_finite() else arb(2)
         return Germ(low.union(high))
-    raise UnsupportedError("enclose", [f"{base.name} in a tail"], FUNCTIONS)
+    raise NoEnclosureError(f"how fast a tail with {base.name} falls is not known")
 
 
 def _series(base: Atom, start: arb) -> Germ:
@@ -274,9 +260,9 @@ def of_sum(term: Sum, start: arb) -> Germ:
     power_of_x = sp.S.Zero
     for item in logs:
         factor = item.factor * sp.exp(item.exponent.poly[0] if item.exponent.poly else 0)
-        most, small = _parts_of_log(item.powers[0][0].args[0], start)
-        poly = _add(poly, (factor * most.constant, *(factor * c for c in most.poly)))
-        power_of_x += factor * most.order
+        leading, small = _parts_of_log(item.powers[0][0].args[0], start)
+        poly = _add(poly, (factor * leading.constant, *(factor * c for c in leading.poly)))
+        power_of_x += factor * leading.order
         parts += [_times(Germ(ball(factor)), part) for part in small]
     if sign(power_of_x) != 0:
         parts.append(_times(Germ(ball(power_of_x)), _log_x(start)))
@@ -294,13 +280,13 @@ def of_sum(term: Sum, start: arb) -> Germ:
     span = _ZERO
     for part in parts:
         order = part.order - most.order
-        poly = _add(part.poly, tuple(-c for c in most.poly))
-        if order == 0 and not poly:
+        gap = _add(part.poly, tuple(-c for c in most.poly))
+        if order == 0 and not gap:
             span += part.span
             continue
-        if not _log_slope(order, poly, start) <= 0:
+        if not _log_slope(order, gap, start) <= 0:
             raise Undecided("which term grows most")
-        span += part.span * _at(order, poly, start).union(_ZERO)
+        span += part.span * _at(order, gap, start).union(_ZERO)
     return Germ(span, most.order, most.poly)
 
 
@@ -332,9 +318,9 @@ def _parts_of_log(term: Sum, start: arb) -> tuple[_Leading, list[Germ]]:
     if any(part.below for part, _ in parts):
         raise Undecided("what grows, in a sum")
     most, exact = parts[0]
-    for part, factor in parts[1:]:
-        if _compare(part, most) > 0:
-            most, exact = part, factor
+    for other, factor in parts[1:]:
+        if _compare(other, most) > 0:
+            most, exact = other, factor
     if not most.span > 0:
         raise Undecided("a logarithm of what may be 0")
     ratios, total = [], _ZERO
@@ -371,9 +357,7 @@ def _log_x(start: arb) -> Germ:
 
 
 def _compare(first: Germ, second: Germ) -> int:
-    return _decays(
-        first.order - second.order, _add(first.poly, tuple(-c for c in second.poly))
-    )
+    return _decays(first.order - second.order, _add(first.poly, tuple(-c for c in second.poly)))
 
 
 def _polynomial(poly: Poly, start: arb) -> Germ | None:

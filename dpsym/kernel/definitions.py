@@ -25,7 +25,7 @@ from dataclasses import dataclass, replace
 from typing import Union
 
 from dpsym.kernel import terms as tm
-from dpsym.kernel.canon import Canon
+from dpsym.kernel.canon import Canon, scaled
 from dpsym.kernel.refusal import Refusal, require
 from dpsym.kernel.statements import RATIO, Fact, Guarantee
 from dpsym.kernel.terms import ONE, ZERO, Term, substitute
@@ -111,10 +111,13 @@ def _less_one_times(order: Term, epsilon: Term) -> Term:
     if epsilon.op == "add":
         return tm.add(*(_less_one_times(order, part) for part in epsilon.args))
     factors, canon = (epsilon.args if epsilon.op == "mul" else (epsilon,)), Canon()
+    less = canon(order - 1)
     for i, item in enumerate(factors):
-        inverse = item.op == "pow" and item.value == -1
-        if inverse and canon.is_zero(canon(item.args[0] - (order - 1))):
-            return tm.mul(*factors[:i], *factors[i + 1 :])
+        form = canon(item.args[0]) if item.op == "pow" and item.value == -1 else {}
+        for mono in list(form)[:1]:  # k (order - 1) for a rational k
+            k = form[mono] / less.get(mono, form[mono])
+            if form == scaled(less, k):
+                return tm.mul(1 / k, *factors[:i], *factors[i + 1 :])
     return (order - 1) * epsilon
 
 

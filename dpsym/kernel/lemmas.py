@@ -100,6 +100,8 @@ _BY_ARGUMENTS: dict[tuple[Kind, ...], dict[str, Callable[..., Instance]]] = {
         "exp_taylor_above": _exp_taylor_above,
     },
     (TERM,): {
+        # u^2 >= 0
+        "square": lambda u: at_least(power(u, 2)),
         # exp(u) <= 1/(1 - u) for u < 1
         "exp_inverse": lambda u: given(at_least(1 / (1 - u) - exp(u)), 1 - u),
         # log(a) <= a - 1 for a > 0

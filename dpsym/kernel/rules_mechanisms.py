@@ -16,7 +16,6 @@ from dpsym.kernel.definitions import P_RAY, Q_RAY, Form, Moment, Support, constr
 from dpsym.kernel.kinds import NAME, TERM, ListKind, MaybeKind, RowKind, choice, whole
 from dpsym.kernel.refusal import expect, require
 from dpsym.kernel.rules import Goal, privacy_rule
-from dpsym.kernel.rules_calculus import Bounded
 from dpsym.kernel.rules_privacy import (
     bounded_below,
     claimed,
@@ -29,6 +28,7 @@ from dpsym.kernel.rules_privacy import (
 from dpsym.kernel.sequents import (
     Facts,
     Sequent,
+    context,
     defined,
     normal,
     obligations,
@@ -224,28 +224,32 @@ class Limit:
 class Piece:
     """A part of a region, from where the last one ends (at first: from the region's end) to
     ``until`` (None: to the region's end), with an antiderivative. A limit stands for its value at
-    an end where it has none. ``null`` names a density that is zero on the piece."""
+    an end where it has none. ``p`` and ``q`` are other terms for the densities on the piece, in the
+    direction of the claim; ``p`` for what is integrated, if that is one density."""
 
     primitive: Term
     until: Term | None = None
     first: Limit | None = None
     last: Limit | None = None
-    null: str = ""
+    p: Term | None = None
+    q: Term | None = None
 
 
 SLACK = RowKind((TERM, choice(*_VANISHING), whole(-60, 60), TERM, TERM), Slack)
 LIMIT = MaybeKind(RowKind((TERM, ListKind(SLACK)), Limit))
-PIECE = RowKind((TERM, MaybeKind(TERM), LIMIT, LIMIT, choice("", "p", "q")), Piece)
+FORM = MaybeKind(TERM)
+PIECE = RowKind((TERM, MaybeKind(TERM), LIMIT, LIMIT, FORM, FORM), Piece)
 PIECES = ListKind(ListKind(PIECE))
 Pieces = tuple[Piece, ...]
-Integrand = Callable[[Piece, Facts], tuple[list[Sequent], Term]]
+LOW = MaybeKind(RowKind((TERM, TERM)))
+Low = tuple[Term, Term] | None
+Value = tuple[list[Sequent], Term]
+Integrand = Callable[[Piece, Facts], Value]
 End = Term | None
 
 
-@privacy_rule(low=MaybeKind(RowKind((TERM, TERM))), pieces=PIECES)
-def integral(
-    goal: Statement, low: tuple[Term, Term] | None, pieces: tuple[Pieces, ...]
-) -> list[Goal]:
+@privacy_rule(low=LOW, pieces=PIECES)
+def integral(goal: Statement, low: Low, pieces: tuple[Pieces, ...]) -> list[Goal]:
     """F, x inside |- G' - phi(p, q) >= 0   (of integers: G[x+1] - G - phi(p, q) >= 0)
     F |- c - sum of (G at the end - G at the start) >= 0      D(G | F, x in the closed piece) ...
     ---------------------------------------------------------------------------------------------
@@ -253,27 +257,30 @@ def integral(
 
     for pieces that cover each region in order, which is shown. As phi(p, q) >= A p + B q (``low``)
     or phi <= 0, shown, the integral is the limit of those over bounded pieces. Atoms add phi(p, q)
-    times their weight. Fails for another goal, an unnormalised pair, or a region that is not an interval.
+    times their weight. Fails for another goal, an unnormalised pair, or a region that is no
+    interval.
     """
     claim, form, bound = _moment(goal, "integral")
-    below = form if low else Form(-form.f, *(v and -v for v in (form.at_p, form.at_q)))
-    low = low or (ZERO, ZERO)
-    within(declared(goal.variables), *low)
-    out = bounded_below(goal.facts, below, low, frozenset([P_RAY, Q_RAY]))
+    out = _has_integral(goal, form, low)
     regions = _normalised(goal, "integral").regions
     require(len(regions) == len(pieces), "integral", "pieces for each region", len(pieces))
     total = ZERO
     for region, parts in zip(regions, pieces, strict=True):
         p, q = (region.q, region.p) if claim.reverse else (region.p, region.q)
 
-        def integrand(
-            piece: Piece, given: Facts, p: Term = p, q: Term = q
-        ) -> tuple[list[Sequent], Term]:
-            return _value(form, p, q, piece.null, given)
+        def integrand(piece: Piece, given: Facts, p: Term = p, q: Term = q) -> Value:
+            return _value(form, (p, piece.p), (q, piece.q), given)
 
         more, value = _summed(goal, region, parts, integrand)
         out, total = out + more, total + value
     return list(dict.fromkeys([*out, *shown(goal.facts, bound - total)]))
+
+
+def _has_integral(goal: Statement, form: Form, low: Low) -> list[Sequent]:
+    """That the form is at least A p + B q, so that an integral of it exists, or never positive."""
+    below = form if low else Form(-form.f, *(v and -v for v in (form.at_p, form.at_q)))
+    within(declared(goal.variables), *(low or ()))
+    return bounded_below(goal.facts, below, low or (ZERO, ZERO), frozenset([P_RAY, Q_RAY]))
 
 
 def _moment(goal: Statement, rule: str) -> tuple[Guarantee, Form, Term]:
@@ -290,13 +297,28 @@ def _normalised(goal: Statement, rule: str) -> Pair:
     return pair
 
 
-def _value(form: Form, p: Term, q: Term, null: str, given: Facts) -> tuple[list[Sequent], Term]:
-    """phi(p, q) for positive p and q, or where one of them is zero; densities are not negative."""
-    if not null:
-        return unless_evident(given, Fact(p, ">"), Fact(q, ">")), homogeneous(form.f, p, q)
-    gone, other, ray = (q, p, P_RAY) if null == "q" else (p, q, Q_RAY)
-    value = expect(Term, form.on(ray), "integral", "a finite value where a density is zero")
-    return unless_evident(given, Fact(-gone, ">=")), value * other
+Density = tuple[Term, Term | None]  # and another term for it, if that is to be used
+
+
+def _value(form: Form, p: Density, q: Density, given: Facts) -> Value:
+    """phi(p, q) for positive p and q, or where one of them is zero."""
+    (same_p, p_term), (same_q, q_term) = _written(p, given), _written(q, given)
+    same = same_p + same_q
+    for gone, other, ray in ((p_term, q_term, Q_RAY), (q_term, p_term, P_RAY)):
+        if gone is ZERO:
+            value = expect(Term, form.on(ray), "integral", "a finite value where a density is zero")
+            return same, value * other
+    positive = unless_evident(given, Fact(p_term, ">"), Fact(q_term, ">"))
+    return [*same, *positive], homogeneous(form.f, p_term, q_term)
+
+
+def _written(density: Density, given: Facts) -> Value:
+    """The other term for a density, if there is one, and that it is the same."""
+    item, other = density
+    if other is None:
+        return [], item
+    gaps = Fact(item - other, ">="), Fact(other - item, ">=")
+    return [*obligations(given, other), *unless_evident(given, *gaps)], other
 
 
 def homogeneous(f: Term, p: Term, q: Term) -> Term:
@@ -309,17 +331,20 @@ def homogeneous(f: Term, p: Term, q: Term) -> Term:
     if f.op == "mul" and len(moving) == 1:
         fixed = [arg for arg in f.args if arg is not moving[0]]
         return tm.mul(*fixed, homogeneous(moving[0], p, q))
-    return q * substitute(f, {st.RATIO: p / q})
+    above, below = ([*item.args] if item.op == "mul" else [item] for item in (p, q))
+    for factor in [item for item in above if item in below]:  # not zero, as q is not
+        if factor in below:
+            above.remove(factor)
+            below.remove(factor)
+    return q * substitute(f, {st.RATIO: tm.mul(*above) / tm.mul(*below)})
 
 
-def _summed(
-    goal: Statement, region: Region, pieces: Pieces, integrand: Integrand
-) -> tuple[list[Sequent], Term]:
+def _summed(goal: Statement, region: Region, pieces: Pieces, integrand: Integrand) -> Value:
     """Premises, and an upper bound of the integral over the region that they show."""
     require(bool(pieces), "integral", "at least one piece", region)
     for piece in pieces:
         known = declared(goal.variables) | ({region.output} if region.output else set())
-        within(known, piece.primitive)
+        within(known, piece.primitive, *(one for one in (piece.p, piece.q) if one is not None))
         ends = [piece.until, *_terms(piece.first), *_terms(piece.last)]
         within(declared(goal.variables), *(item for item in ends if item is not None))
     if region.output is None:
@@ -347,16 +372,18 @@ def _terms(limit: Limit | None) -> tuple[Term, ...]:
 
 def _ends(goal: Statement, region: Region) -> tuple[End, End]:
     """Where the region starts, and where it ends: for integers, the first beyond it."""
-    name = region.output or ""
-    about = Bounded(Sequent(with_facts(goal.facts, *region.facts), Fact(ZERO, ">=")), name)
-    read = len(about.lower) + len(about.upper)
-    one_each = read == len(region.facts) and len(about.lower) < 2 and len(about.upper) < 2
-    require(one_each, "integral", "a region that is an interval", region)
-    first, last = (ends[0][0] if ends else None for ends in (about.lower, about.upper))
+    known = context(goal.facts)  # the region's own facts say nothing where it is empty
+    ends: dict[bool, Term] = {}
+    for fact in region.facts:
+        split = None if fact.rel == "!=" else known.affine(fact.term, region.output or "")
+        slope, end = expect(tuple, split, "integral", "a region that is an interval")
+        require((slope > 0) not in ends, "integral", "a region that is an interval", region)
+        closed = region.kind == st.REAL or fact.rel == ">="
+        require(closed, "integral", "closed bounds of integers", fact)
+        ends[slope > 0] = end
+    first, last = ends.get(True), ends.get(False)
     if region.kind == st.REAL:
         return first, last
-    for end, rel in (*about.lower, *about.upper):
-        require(rel == ">=", "integral", "closed bounds of integers", end)
     return _integer(goal, first), _integer(goal, None if last is None else last + 1)
 
 
@@ -378,7 +405,7 @@ def is_integer(item: Term, kinds: dict[str, str]) -> bool:
 
 def _over(
     goal: Statement, region: Region, piece: Piece, ends: tuple[End, End], integrand: Integrand
-) -> tuple[list[Sequent], Term]:
+) -> Value:
     """Premises of one piece, and G at its end less G at its start."""
     name, facts, whole = region.output or "", goal.facts, region.kind == st.INTEGER
     x, (start, end), item = var(name), ends, piece.primitive
@@ -441,16 +468,19 @@ class Mass:
 MASS = RowKind((TERM, choice("p", "q"), TERM, TERM, ListKind(RowKind((NAME, TERM)))), Mass)
 
 
-@privacy_rule(masses=ListKind(MASS))
-def masses(goal: Statement, masses: tuple[Mass, ...]) -> list[Goal]:
+@privacy_rule(masses=ListKind(MASS), mirror=MaybeKind(RowKind((TERM, LOW))))
+def masses(
+    goal: Statement, masses: tuple[Mass, ...], mirror: tuple[Term, Low] | None
+) -> list[Goal]:
     """F, x |- sum c_j r_j(x) - phi(p, q) >= 0   F |- c - sum c_j >= 0   F |- F[other parameters]
     ------------------------------------------------------------------------------------------
     F, one pair => the integral of phi is at most c
 
     where each r_j has mass 1: it is p or q, with the output shifted and scaled (scale > 0; for
-    integers 1, and the shift an integer), and parameters replaced by others that satisfy F. Fails
-    for several regions, a shift or scale on a part of the line, and parameters replaced in an
-    unnormalised pair.
+    integers 1, and the shift an integer), and parameters replaced by others that satisfy F. With a
+    mirror m, the mean of phi at x and at m - x is meant; phi has an integral as in ``integral``.
+    Fails for several regions, a shift, scale or mirror on a part of the line, and parameters
+    replaced in an unnormalised pair.
     """
     claim, form, bound = _moment(goal, "masses")
     pair = _only_pair(goal, "masses")
@@ -459,7 +489,14 @@ def masses(goal: Statement, masses: tuple[Mass, ...]) -> list[Goal]:
     name, kinds = expect(str, region.output, "masses", "densities"), dict(goal.variables)
     given = with_facts(goal.facts, *region.facts)
     p, q = (region.q, region.p) if claim.reverse else (region.p, region.q)
-    out, value = _value(form, p, q, "", given)
+    out, value = _value(form, (p, None), (q, None), given)
+    if mirror is not None:
+        centre, low = mirror
+        whole = region.kind == st.REAL or is_integer(centre, kinds)
+        require(whole and not region.facts, "masses", "a mirror of the whole line", centre)
+        within(declared(goal.variables), centre)
+        out += [*obligations(goal.facts, centre), *_has_integral(goal, form, low)]
+        value = (value + substitute(value, {name: centre - var(name)})) / 2
     total = mass = ZERO
     for one in masses:
         names = dict(one.mapping)
@@ -513,8 +550,8 @@ def distributions(goal: Statement, pieces: tuple[tuple[Pieces, ...], ...]) -> li
         parts = (region.p, -region.p, region.q, -region.q)
         for i, (item, parts_of_one) in enumerate(zip(parts, sides, strict=True)):
 
-            def integrand(_: Piece, __: Facts, item: Term = item) -> tuple[list[Sequent], Term]:
-                return [], item
+            def integrand(piece: Piece, given: Facts, item: Term = item) -> Value:
+                return _written((item, piece.p), given)
 
             more, value = _summed(goal, region, parts_of_one, integrand)
             out, totals[i] = out + more, totals[i] - value

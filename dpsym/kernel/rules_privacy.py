@@ -99,6 +99,8 @@ def _pair_obligations(statement: Statement, names: frozenset[str], pair: Pair) -
         fresh = region.output not in names
         require(fresh, "statement", "a fresh name for the output", region.output)
         require(not (outputs and weights), "statement", "no weight for a density", weights)
+        fits = bool(outputs) or not region.facts
+        require(fits, "statement", "no facts about atoms", region.facts)
         known, inside = names | declared(outputs), given + region.facts
         within(names, *weights)
         within(known, region.p, region.q, *(fact.term for fact in region.facts))
@@ -507,7 +509,7 @@ def limit(goal: Statement, name: str, start: Term, value: Term) -> list[Goal]:
     within(names | {name}, value)
     beyond = tm.var(name) - start
     closed = with_facts(goal.facts, Fact(beyond, ">="))
-    last = expect(Term, claim.args[-1], "limit", "a claim with a bound")
+    last = expect(Term, (None, *claim.args)[-1], "limit", "a claim with a bound")
     weaker = replace(claim, args=(*claim.args[:-1], value))
     return [
         *obligations(goal.facts, start),

@@ -37,6 +37,7 @@ LAYERS = {
     "above",
     "checking",
     "common",
+    "enclosures",
     "evidence",
     "kernel",
     "language",
@@ -49,11 +50,12 @@ MAY_IMPORT = {
     "translation": {"kernel", "common", "translation"},
     "search": {"kernel", "search", "common", "evidence", "translation"},
     "language": {"kernel", "language", "common", "translation"},
+    "enclosures": {"language", "common", "translation", "enclosures"},  # numbers of the language
     "evidence": {"kernel", "search", "evidence", "common", "translation"},
-    "checking": {"kernel", "search", "language", "evidence", "checking", "common", "translation"},
+    "checking": LAYERS - {"above"},
     "above": LAYERS,
 }
-ASKED_LATE = {("dpsym.mechanisms.base", "closed_forms")}  # by methods, when they are called
+ASKED_LATE = {("dpsym.mechanisms.base", name) for name in ("closed_forms", "enclosures")}
 DATA = {"terms", "statements", "refusal", "definitions"}  # of the kernel, for the language
 DEPENDENCIES = {"click", "flint", "highspy", "mpmath", "numpy", "sympy"}
 RUNS_TEXT = {"eval", "exec", "sympify", "parse_expr", "lambdify", "S", "parse_latex"}
@@ -64,7 +66,7 @@ def layer(name: str) -> str:
     """The layer of a dotted name within dpsym; the package itself stands above everything."""
     parts = name.split(".")
     part = parts[1] if len(parts) > 1 else "__init__"
-    if part in ("kernel", "search"):
+    if part in ("kernel", "search", "enclosures"):
         return part
     if part in CHECKING:
         return "checking"

@@ -10,6 +10,7 @@ from dpsym.kernel.definitions import Form
 from dpsym.kernel.proofs import step
 from dpsym.kernel.refusal import Refusal
 from dpsym.kernel.rules import RULES
+from dpsym.kernel.rules_mechanisms import Limit, Mass, Piece, Slack
 from dpsym.kernel.rules_privacy import Multipliers, statement_obligations
 from dpsym.kernel.statements import (
     Assumed,
@@ -21,7 +22,7 @@ from dpsym.kernel.statements import (
     Region,
     Statement,
 )
-from dpsym.kernel.terms import ONE, ZERO, exp, ite, maximum, num, var
+from dpsym.kernel.terms import MINUS_ONE, ONE, ZERO, exp, ite, lgamma, maximum, num, power, var
 from dpsym.kernel.theorems import prove
 from dpsym.search.privacy.prover import prove_statement
 
@@ -69,7 +70,191 @@ def theorem():
     )
 
 
+# -- explicit mechanisms: exponential densities of rate e1 > 0, on x >= 0 or formally on the line
+
+HALF_LINE, LINE = (Fact(x, ">="),), ()
+RATES = (("e1", "real"), ("d1", "real"), ("n", "integer"))
+POSITIVE = (Fact(e1, ">"),)
+ENDLESS = Limit(ZERO, (Slack(ONE, "exp", 0, ONE, ZERO),))
+DISTRIBUTIONS = Guarantee("Distributions", ())
+
+
+def decaying(facts=HALF_LINE, **more):
+    return Region(e1 * exp(-e1 * x), e1 * exp(-e1 * x), "x", facts, **more)
+
+
+def noise(*regions, claim=None, stages=1, variables=(), facts=(), normalised=True):
+    """A statement about one pair of these regions."""
+    pair = Pair(regions or (decaying(),), variables, facts, "", normalised)
+    stage = Mechanism((pair,))
+    claims = (claim or approx(d1, d1, **ONE_WAY),)
+    return Statement(RATES, POSITIVE, (stage,) * stages, claims)
+
+
+def by_pieces(*pieces, low=(ZERO, ZERO)):
+    return {"low": low, "pieces": pieces}
+
+
+def mass(coefficient=ONE, density="q", shift=ZERO, scale=ONE, mapping=()):
+    return {"masses": (Mass(coefficient, density, shift, scale, mapping),)}
+
+
+TAIL = Piece(-exp(-e1 * x), last=ENDLESS)
+ONE_PIECE = by_pieces((TAIL,))
+FROM_U = noise(variables=(("u", "real"),), facts=(Fact(var("u"), ">="),))
+PAIRS_OF_U = Mechanism((Pair((Region(var("u"), ONE),), (("u", "real"),)),))
+KL = Guarantee("KLDP", (d1,), **ONE_WAY)
+STEPS = {"kind": "integer"}
+
+MECHANISM_RULES = {
+    "pairs": [
+        (TWO_PURE, {}, "one explicit mechanism"),
+        (noise(stages=2), {}, "one explicit mechanism"),
+        (noise(variables=(("e1", "real"),)), {}, "variables declared once"),
+        (noise(variables=(("$t", "real"),)), {}, "names without $"),
+    ],
+    "either": [
+        (noise(), {"item": x}, "declared variables"),
+        (FROM_U, {"item": var("u")}, "declared variables"),
+        (noise(), {"item": var("$t")}, "declared variables"),
+    ],
+    "floor": [
+        (noise(), {"name": "n", "value": e1}, "a new variable"),
+        (noise(), {"name": "x", "value": e1}, "a new variable"),
+        (FROM_U, {"name": "u", "value": e1}, "a new variable"),
+        (noise(), {"name": "$n", "value": e1}, "a new variable"),
+        (noise(), {"name": "m", "value": x}, "declared variables"),
+        (noise(), {"name": "m", "value": var("m")}, "declared variables"),
+        (replace(noise(), claims=(KL, KL)), {"name": "m", "value": e1}, "one claim"),
+    ],
+    "equal": [
+        (noise(), {"name": "x", "value": ONE}, "a variable"),
+        (FROM_U, {"name": "u", "value": ONE}, "a variable"),
+        (noise(), {"name": "n", "value": num(1) / 2}, "an integer for an integer"),
+        (noise(), {"name": "n", "value": e1}, "an integer for an integer"),
+        (noise(), {"name": "n", "value": power(num(2), -1)}, "an integer for an integer"),
+        (noise(), {"name": "d1", "value": d1}, "declared variables"),
+        (noise(), {"name": "d1", "value": x}, "declared variables"),
+    ],
+    "mirror": [
+        (noise(), {"name": "x", "new": "y"}, "a variable of the goal"),
+        (FROM_U, {"name": "u", "new": "y"}, "a variable of the goal"),
+        (noise(), {"name": "d1", "new": "d1"}, "a new variable"),
+        (noise(), {"name": "d1", "new": "x"}, "a new variable"),
+        (FROM_U, {"name": "d1", "new": "u"}, "a new variable"),
+        (noise(), {"name": "d1", "new": "$t"}, "a new variable"),
+    ],
+    "integral": [
+        (TWO_APPROX, ONE_PIECE, "one explicit mechanism"),
+        (noise(stages=2), ONE_PIECE, "one explicit mechanism"),
+        (goal(PAIRS_OF_U, claims=(KL,)), ONE_PIECE, "without variables"),
+        (noise(facts=(Fact(d1, ">"),)), ONE_PIECE, "without variables"),
+        (noise(claim=pure(d1, **ONE_WAY)), ONE_PIECE, "about one moment"),
+        (noise(claim=DISTRIBUTIONS), ONE_PIECE, "one direction"),
+        (noise(claim=replace(DISTRIBUTIONS, two_way=False)), ONE_PIECE, "about one moment"),
+        (noise(claim=approx(d1, d1)), ONE_PIECE, "in one direction"),
+        (noise(claim=replace(ZCDP, two_way=False)), ONE_PIECE, "about one moment"),
+        (noise(claim=Guarantee("BoundedRange", (d1,), **ONE_WAY)), ONE_PIECE, "about one moment"),
+        (replace(noise(), claims=(KL, KL)), ONE_PIECE, "one claim"),
+        (noise(normalised=False), ONE_PIECE, "normalised densities"),
+        (noise(decaying(), decaying()), ONE_PIECE, "pieces for each region"),
+        (noise(), by_pieces(()), "at least one piece"),
+        (noise(), by_pieces((Piece(-exp(-e1 * x)),)), "limits where there is no end"),
+        (noise(decaying(LINE)), ONE_PIECE, "limits where there is no end"),
+        (noise(), by_pieces((TAIL, TAIL)), "ends of all but the last"),
+        (noise(), by_pieces((replace(TAIL, until=ONE),)), "ends of all but the last"),
+        (noise(), by_pieces((replace(TAIL, until=x), TAIL)), "declared variables"),
+        (noise(), by_pieces((Piece(TAIL.primitive, last=Limit(x)),)), "declared variables"),
+        (noise(), ONE_PIECE | {"low": (x, ZERO)}, "declared variables"),
+        (noise(), by_pieces((replace(TAIL, primitive=var("y")),)), "declared variables"),
+        (noise(), by_pieces((replace(TAIL, primitive=ite(x - 1, ZERO, x)),)), "without kinks"),
+        (noise(), by_pieces((replace(TAIL, primitive=lgamma(x + 1)),)), "kinks and lgamma"),
+        *(
+            (noise(), by_pieces((Piece(ZERO, last=Limit(ZERO, (slack,))),)), reason)
+            for slack, reason in (
+                (Slack(MINUS_ONE, "inverse", 0, ONE, ZERO), "slacks that vanish"),
+                (Slack(ONE, "inverse", 2, ONE, ZERO), "slacks that vanish"),
+                (Slack(x, "exp", 0, ONE, ZERO), "declared variables"),
+                (Slack(ONE, "exp", 0, x, ZERO), "declared variables"),
+                (Slack(ONE, "exp", 0, ONE, x), "declared variables"),
+                (Slack(ONE, "one", 0, ONE, ZERO), "one of"),
+                (Slack(ONE, "exp", 61, ONE, ZERO), "a whole number"),
+            )
+        ),
+        # regions that are no interval, or of which one cannot tell
+        (noise(decaying((Fact(power(x, 2) - 1, ">="),))), ONE_PIECE, "an interval"),
+        (noise(decaying((Fact(x, "!="),))), ONE_PIECE, "an interval"),
+        (noise(decaying((Fact(d1, ">="),))), ONE_PIECE, "an interval"),
+        (noise(decaying((Fact(x, ">="), Fact(x - 1, ">=")))), ONE_PIECE, "an interval"),
+        (noise(decaying((Fact(d1 * x, ">="),))), ONE_PIECE, "an interval"),
+        # sums
+        (noise(decaying((Fact(x, ">"),), **STEPS)), ONE_PIECE, "closed bounds of integers"),
+        (noise(decaying((Fact(2 * x - 1, ">="),), **STEPS)), ONE_PIECE, "integer ends"),
+        (noise(decaying((Fact(x - d1, ">="),), **STEPS)), ONE_PIECE, "integer ends"),
+        (noise(decaying((Fact(x - power(n, -1), ">="),), **STEPS)), ONE_PIECE, "integer ends"),
+        (noise(decaying((Fact(x - n / 2, ">="),), **STEPS)), ONE_PIECE, "integer ends"),
+        (
+            noise(decaying(**STEPS)),
+            by_pieces((Piece(ZERO, until=num(1) / 2), TAIL)),
+            "integer ends",
+        ),
+        (noise(decaying(**STEPS)), by_pieces((replace(TAIL, first=ENDLESS),)), "none at integers"),
+        # where one density is zero
+        (
+            noise(claim=KL),
+            by_pieces((replace(TAIL, null="q"),)),
+            "a finite value where a density is zero",
+        ),
+        (noise(), by_pieces((replace(TAIL, null="pq"),)), "one of"),
+    ],
+    "masses": [
+        (TWO_APPROX, mass(), "one explicit mechanism"),
+        (noise(stages=2), mass(), "one explicit mechanism"),
+        (FROM_U, mass(), "without variables"),
+        (noise(claim=pure(d1, **ONE_WAY)), mass(), "about one moment"),
+        (noise(claim=approx(d1, d1)), mass(), "in one direction"),
+        (noise(claim=replace(ZCDP, two_way=False)), mass(), "about one moment"),
+        (noise(decaying(), decaying()), mass(), "one region"),
+        (noise(Region(ONE, ONE, weight=ONE)), mass(), "densities"),
+        (noise(), mass(shift=ONE), "the whole line only"),
+        (noise(), mass(scale=num(2)), "the whole line only"),
+        (noise(decaying((Fact(e1, ">"),))), mass(shift=ONE), "the whole line only"),
+        (noise(decaying(LINE, **STEPS)), mass(scale=num(2)), "no scale for integers"),
+        (noise(decaying(LINE, **STEPS)), mass(shift=num(1) / 2), "integers for integers"),
+        (noise(decaying(LINE, **STEPS)), mass(shift=d1), "integers for integers"),
+        (noise(), mass(mapping=(("n", d1),)), "integers for integers"),
+        (noise(), mass(mapping=(("x", ONE),)), "parameters of the goal"),
+        (noise(), mass(mapping=(("stranger", ONE),)), "parameters of the goal"),
+        (noise(), mass(mapping=(("e1", x),)), "declared variables"),
+        (noise(), mass(coefficient=x), "declared variables"),
+        (noise(decaying(LINE)), mass(shift=x), "declared variables"),
+        (noise(decaying(LINE)), mass(scale=x), "declared variables"),
+        (noise(normalised=False), mass(mapping=(("e1", 2 * e1),)), "the same parameters"),
+        (
+            noise(decaying((Fact(x - e1, ">="),))),
+            mass(mapping=(("e1", 2 * e1),)),
+            "free of the parameters",
+        ),
+        (noise(), mass(density="$t"), "one of"),
+    ],
+    "distributions": [
+        (noise(), {"pieces": ()}, "that claim"),
+        (noise(claim=DISTRIBUTIONS, stages=2), {"pieces": ()}, "one explicit mechanism"),
+        (goal(claims=(DISTRIBUTIONS,)), {"pieces": ()}, "one explicit mechanism"),
+        (goal((DISTRIBUTIONS,), claims=(DISTRIBUTIONS,)), {"pieces": ()}, "one explicit mechanism"),
+        (noise(claim=DISTRIBUTIONS, normalised=False), {"pieces": ()}, "normalised densities"),
+        (noise(claim=DISTRIBUTIONS), {"pieces": ()}, "pieces for each region"),
+        (
+            noise(claim=DISTRIBUTIONS),
+            {"pieces": (((TAIL,), (TAIL,), (TAIL,), ()),)},
+            "at least one piece",
+        ),
+        (goal(PAIRS_OF_U, claims=(DISTRIBUTIONS,)), {"pieces": ()}, "without variables"),
+    ],
+}
+
 REFUSED = {
+    **MECHANISM_RULES,
     "claims": [(TWO_PURE, {}, "several claims")],
     "forward": [
         (TWO_PURE, {}, "a two-way claim"),
@@ -188,17 +373,25 @@ REFUSED = {
             {"name": "y", "start": ONE, "value": e1},
             "closed under limits",
         ),
+        (
+            goal((pure(e1),), claims=(Guarantee("Distributions", ()),)),
+            {"name": "y", "start": ONE, "value": e1},
+            "a claim with a bound",
+        ),
     ],
     "postprocess": [
         (TWO_PURE, {"stage": 0}, "a post-processed stage"),
         (TWO_PURE, {"stage": 5}, "the index of a stage"),
         (goal(Processed((ZCDP,)), claims=(ZCDP,)), {"stage": 0}, "not a family"),
+        (goal(Processed((DISTRIBUTIONS,)), claims=(ZCDP,)), {"stage": 0}, "not a family"),
     ],
     "pointwise": [
         (TWO_PURE, {}, "one explicit mechanism"),
         (goal(COIN, COIN, claims=(pure(e1, **ONE_WAY),)), {}, "one explicit mechanism"),
         (goal(COIN, claims=(approx(e1, d1, **ONE_WAY),)), {}, "a claim of pure DP"),
         (goal(COIN, claims=(pure(e1),)), {}, "in one direction"),
+        (goal(COIN, claims=(replace(DISTRIBUTIONS, two_way=False),)), {}, "a claim of pure DP"),
+        (goal(COIN, claims=(replace(ZCDP, two_way=False),)), {}, "a claim of pure DP"),
     ],
 }
 
@@ -248,6 +441,10 @@ ILL_FORMED = [
     (
         replace(TWO_PURE, stages=(Mechanism((Pair((Region(x, x, "x", weight=ONE),)),)),)),
         "no weight for a density",
+    ),
+    (  # an atom that is only sometimes there, which a sum would count always
+        replace(TWO_PURE, stages=(Mechanism((Pair((Region(e1, e1, None, (Fact(e1, ">"),)),)),)),)),
+        "no facts about atoms",
     ),
 ]
 

@@ -12,6 +12,7 @@ from dpsym.kernel.sequents import Sequent
 from dpsym.kernel.statements import Fact, Guarantee, Statement
 from dpsym.kernel.terms import ZERO, Term, var
 from dpsym.search.integrals.inferences import inferences
+from dpsym.search.integrals.plans import NoPlan
 
 __all__ = ["Case", "cases", "moment"]
 
@@ -45,7 +46,11 @@ def cases(goal: Statement) -> tuple[Case, ...] | None:
 
 
 def _cases(goal: Statement) -> Iterator[Case | None]:
-    for rule, parameters in inferences(goal):
+    try:
+        steps = list(inferences(goal))
+    except NoPlan:
+        steps = []
+    for rule, parameters in steps:
         try:
             premises = step(goal, rule, parameters)
         except Refusal:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -11,16 +12,19 @@ from dpsym.kernel.proofs import Lemma
 from dpsym.kernel.rules_mechanisms import Piece, homogeneous
 from dpsym.kernel.sequents import Sequent, context, with_facts
 from dpsym.kernel.statements import RATIO, Fact, Guarantee, Mechanism, Pair, Region, Statement
-from dpsym.kernel.terms import ONE, ZERO, Term, num, substitute, var
+from dpsym.kernel.terms import ONE, ZERO, Term, add, num, substitute, var
 from dpsym.search import leaf
 from dpsym.search.forms import low
 from dpsym.search.integrals.cuts import Split
+from dpsym.search.integrals.losses import candidates
 from dpsym.search.integrals.masses import mass_plan
 from dpsym.search.integrals.plans import NeedsFloor, NoPlan, moved, pieces_of
+from dpsym.search.integrals.sampling import parameters
+from dpsym.search.samples import number
 
-__all__ = ["inferences"]
+__all__ = ["Inference", "by_largest_loss", "fresh", "inferences"]
 
-_SIGN_SECONDS = 2.0
+_SIGN_SECONDS, _SAMPLES, _TOLERANCE = 2.0, 40, 1e-9
 Inference = tuple[str, dict[str, Any]]
 
 
@@ -45,11 +49,46 @@ def inferences(goal: Statement) -> Iterator[Inference]:
     if not isinstance(forward, Moment):
         return
     form = forward.form
-    found = mass_plan(goal, pair, form, claim.reverse)
-    if found is not None:
-        yield "masses", {"masses": found}
+    for mirror in (False, True):
+        below = _low(form, goal) if mirror else None
+        found = mass_plan(goal, pair, form, claim.reverse, mirror, below)
+        if found is not None:
+            yield "masses", found
+            break
     if pair.normalised:
         yield from _settled(goal, lambda: _integral(goal, pair, form, claim.reverse), "integral")
+
+
+def by_largest_loss(goal: Statement) -> Iterator[Inference]:
+    """For pure DP of one mechanism: the largest loss of each pair first, then the claim."""
+    (stage,), (claim,) = goal.stages, goal.claims
+    if not isinstance(stage, Mechanism):
+        return
+    if len(stage.pairs) != 1 or stage.pairs[0].variables or stage.pairs[0].facts:
+        yield "pairs", {}
+        return
+    (pair,) = stage.pairs
+    turned = _turned(goal)
+    if turned is not None:
+        yield turned
+        return
+    names = frozenset().union(*(item.vars for r in pair.regions for item in (r.p, r.q)))
+    outputs = {region.output for region in pair.regions}
+    item = _unsigned(goal, add(*(var(name) for name in sorted(names - outputs))))
+    if item.op == "var":
+        yield "either", {"item": item}
+        return
+    if claim.reverse:
+        pair = replace(pair, regions=tuple(replace(r, p=r.q, q=r.p) for r in pair.regions))
+    samples = parameters(goal.variables, goal.facts, _SAMPLES)
+    found = [value for value, _, _ in candidates(goal, pair)]
+    known = context(goal.facts)
+    for value in found:
+        gaps = [number(value - other, at) for other in found for at in samples]
+        largest = all(gap >= -_TOLERANCE or math.isnan(gap) for gap in gaps)
+        if largest and not known.same(value, claim.args[0] or ZERO):
+            yield "cut", {"first": 0, "last": 0, "guarantees": (replace(claim, args=(value,)),)}
+            return
 
 
 def _turned(goal: Statement) -> Inference | None:
@@ -76,8 +115,6 @@ def _settled(goal: Statement, plan: Any, rule: str) -> Iterator[Inference]:
         yield "either", {"item": -item}
     except NeedsFloor as needs:
         yield "floor", {"name": fresh(goal, "m"), "value": needs.item}
-    except NoPlan:
-        return
 
 
 def _unsigned(goal: Statement, item: Term) -> Term:
@@ -91,12 +128,12 @@ def _unsigned(goal: Statement, item: Term) -> Term:
 
 
 def _integral(goal: Statement, pair: Pair, form: Form, swap: bool) -> dict[str, Any]:
-    def integrand(p: Term, q: Term, null: str) -> Term:
-        if null:
-            ray = form.at_p if null == "q" else form.at_q
-            if ray is None:
-                raise NoPlan("an infinite divergence")
-            return ray * (p if null == "q" else q)
+    def integrand(p: Term, q: Term) -> Term:
+        for gone, other, value in ((p, q, form.at_q), (q, p, form.at_p)):
+            if gone is ZERO:
+                if value is None:
+                    raise NoPlan("an infinite divergence")
+                return value * other
         return homogeneous(form.f, p, q)
 
     pieces = tuple(pieces_of(goal, region, swap, integrand) for region in pair.regions)
@@ -118,23 +155,23 @@ def _sides(goal: Statement, pair: Pair) -> dict[str, Any]:
     for region in pair.regions:
         sides: list[tuple[Piece, ...]] = []
         for sign in (ONE, num(-1)):
-
-            def integrand(p: Term, _: Term, __: str, sign: Term = sign) -> Term:
-                return sign * p
-
-            sides.append(pieces_of(goal, replace(region, q=region.p), False, integrand))
+            sides.append(pieces_of(goal, _only(region, sign * region.p), False, _first))
         shift = _shift(goal, region)
         for sign, pieces in zip((ONE, num(-1)), tuple(sides), strict=True):
-
-            def other(_: Term, q: Term, __: str, sign: Term = sign) -> Term:
-                return sign * q
-
             if shift is not None:
                 sides.append(moved(goal, region, pieces, shift))
             else:
-                sides.append(pieces_of(goal, replace(region, p=region.q), False, other))
+                sides.append(pieces_of(goal, _only(region, sign * region.q), False, _first))
         found.append(tuple(sides))
     return {"pieces": tuple(found)}
+
+
+def _only(region: Region, item: Term) -> Region:
+    return replace(region, p=item, q=item)
+
+
+def _first(p: Term, _: Term) -> Term:
+    return p
 
 
 def _shift(goal: Statement, region: Region) -> Term | None:

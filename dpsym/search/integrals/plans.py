@@ -9,10 +9,11 @@ from itertools import pairwise
 
 from dpsym.kernel import terms as tm
 from dpsym.kernel.rules_calculus import Bounded
-from dpsym.kernel.rules_mechanisms import Limit, Piece
+from dpsym.kernel.rules_mechanisms import Limit, Piece, is_integer
 from dpsym.kernel.sequents import Facts, Sequent, context, with_facts
 from dpsym.kernel.statements import INTEGER, Fact, Region, Statement
 from dpsym.kernel.terms import ZERO, Term, substitute, var
+from dpsym.search import leaf
 from dpsym.search.integrals.antiderivatives import antiderivative, antidifference
 from dpsym.search.integrals.cuts import Split, compared, ordered, plain, resolved, roots, switches
 from dpsym.search.integrals.limits import limit_at, sign_at
@@ -21,8 +22,8 @@ from dpsym.search.samples import number
 
 __all__ = ["Integrand", "NoPlan", "Stretch", "moved", "pieces_of", "stretches"]
 
-Integrand = Callable[[Term, Term, str], Term]
-"""What is integrated, by the densities p and q and the name of the one that is zero, if any."""
+Integrand = Callable[[Term, Term], Term]
+"""What is integrated, by the densities p and q; zero where they are."""
 _SAMPLES = 60
 
 
@@ -55,7 +56,7 @@ def stretches(
     goal: Statement, region: Region
 ) -> Iterator[tuple[Stretch, Term, Term, list[dict[str, float]]]]:
     """Intervals of outputs with the forms of p and q there, and sample values of the parameters."""
-    planner = _Planner(goal, region, False, lambda p, q, null: p)
+    planner = _Planner(goal, region, False, lambda p, q: p)
     for one in planner.stretches():
         known = replace(one, facts=planner.inside(one))
         p, q = planner.single(planner.p, known), planner.single(planner.q, known)
@@ -80,7 +81,10 @@ def moved(
             None if piece.until is None else normal(piece.until + shift),
             limit(piece.first, -1),
             limit(piece.last, 1),
-            piece.null,
+            *(
+                None if form is None else substitute(form, {str(x.value): x - shift})
+                for form in (piece.p, piece.q)
+            ),
         )
         for piece in pieces
     )
@@ -98,7 +102,7 @@ class _Planner:
 
     def pieces(self) -> tuple[Piece, ...]:
         if self.region.output is None:
-            return (Piece(ZERO, null=self.null(self.p, self.q, self.facts)),)
+            return (self.atom(),)
         out: list[Piece] = []
         for stretch in self.stretches():
             out += self.stretch(stretch)
@@ -150,12 +154,19 @@ class _Planner:
         return False
 
     def first_beyond(self, item: Term) -> Term:
-        """For integers, cut points have to be integers themselves."""
+        """The first integer beyond a cut, the integer itself if it is one that starts a piece."""
         kinds = dict(self.goal.variables)
-        from dpsym.kernel.rules_mechanisms import is_integer
-
         if is_integer(item, kinds):
             return item
+        for name, kind in self.goal.variables:  # the floor that a rule has named
+            gap, known = item - var(name), context(self.facts)
+            inside = Fact(gap, ">="), Fact(1 - gap, ">")
+            if kind == INTEGER and all(map(known.evident, inside)):
+                return var(name) + 1
+        values = [number(item, at) for at in self.samples]
+        floors = {math.floor(value) for value in values if math.isfinite(value)}
+        if len(floors) == 1:
+            return tm.num(floors.pop() + 1)
         raise NeedsFloor(item)
 
     def branches(self, item: Term, stretch: Stretch) -> list[Term]:
@@ -171,6 +182,8 @@ class _Planner:
         """Some outputs inside the stretch, for one sample."""
         low = None if stretch.start is None else number(stretch.start, at)
         high = None if stretch.end is None else number(stretch.end, at)
+        if self.whole:
+            return _whole_places(low, high)
         if low is not None and high is not None:
             return (
                 [low + (high - low) * share for share in (0.137, 0.5, 0.861)] if high > low else []
@@ -196,13 +209,13 @@ class _Planner:
     def stretch(self, stretch: Stretch) -> list[Piece]:
         p, q = (self.single(item, stretch) for item in (self.p, self.q))
         known = self.inside(stretch)
-        null = self.null(p, q, known)
-        value = self.integrand(p, q, null)
+        p, q = (ZERO if context(known).evident(Fact(-item, ">=")) else item for item in (p, q))
+        value = self.integrand(p, q)
         parts = self.cut(stretch, list(switches(value, self.x)), [value])
         out = []
         for part in parts:
             primitive, first, last = self.primitive(self.single(value, part), part)
-            out.append(Piece(primitive, part.end, first, last, null))
+            out.append(Piece(primitive, part.end, first, last, *self.other_forms(p, q)))
         return out
 
     def single(self, item: Term, stretch: Stretch) -> Term:
@@ -234,11 +247,24 @@ class _Planner:
                     return plain(gap, self.facts)
         return None
 
-    def null(self, p: Term, q: Term, known: Facts) -> str:
-        for name, item in (("q", q), ("p", p)):
-            if context(known).evident(Fact(-item, ">=")):
-                return name
-        return ""
+    def other_forms(self, p: Term, q: Term) -> tuple[Term | None, Term | None]:
+        """The densities as they are on a piece, where that is not how they are given."""
+        pairs = ((p, self.p), (q, self.q))
+        kinked = (given.kinked or one is ZERO for one, given in pairs)
+        return tuple(  # type: ignore[return-value]
+            one if bent and one is not given else None
+            for bent, (one, given) in zip(kinked, pairs, strict=True)
+        )
+
+    def atom(self) -> Piece:
+        for item in (self.p, self.q):
+            known, fact = context(self.facts), Fact(item, ">")
+            settled = known.evident(fact) or known.evident(Fact(-item, ">="))
+            if not settled and not leaf.easy(Sequent(self.facts, fact)):
+                raise Split(plain(-item, self.facts))
+        known = context(self.facts)
+        p, q = (ZERO if known.evident(Fact(-one, ">=")) else one for one in (self.p, self.q))
+        return Piece(ZERO, None, None, None, *self.other_forms(p, q))
 
     def primitive(self, value: Term, part: Stretch) -> tuple[Term, Limit | None, Limit | None]:
         canon = context(self.inside(part)).canon
@@ -258,6 +284,20 @@ class _Planner:
                     raise NoPlan(f"no limit of {found!r}")
             limits.append(limit)
         return canon.normal(found), limits[0], limits[1]
+
+
+def _whole_places(low: float | None, high: float | None) -> list[float]:
+    """Some integers from low on and before high."""
+    known = [end for end in (low, high) if end is not None]
+    if not all(map(math.isfinite, known)):
+        return []
+    first = low if low is not None else high - 31 if high is not None else -31
+    after = high if high is not None else first + 63
+    first, after = round(first), round(after)
+    steps = [0, 1, 2, 5, 11, 31, 62]
+    forward = [first + step for step in steps if first + step < after]
+    backward = [after - 1 - step for step in steps if after - 1 - step >= first]
+    return [float(place) for place in dict.fromkeys([*forward, *backward])]
 
 
 class NeedsFloor(Exception):

@@ -42,6 +42,7 @@ from dpsym.search.leaf.steps import (
     HARD,
     atoms,
     coefficient,
+    completed_squares,
     evident,
     exponentials,
     fresh,
@@ -537,6 +538,8 @@ def lemmas(sequent: Sequent, form: Poly) -> Iterator[Move]:
     """Bounds of an atom, with its coefficient as the multiplier."""
     yield from _differences_of_logs(sequent, form)
     yield from _ratios_of_erfc(sequent, form)
+    for a, inside in completed_squares(form, sorted(sequent.goal.term.vars)):
+        yield from _subtraction(sequent, a, "square", inside)
     for item in atoms(form):
         if item.op not in HARD or not item.vars:
             continue

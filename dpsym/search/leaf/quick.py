@@ -14,7 +14,7 @@ from dpsym.kernel.statements import Fact
 from dpsym.kernel.terms import Term
 from dpsym.search.leaf import hinges, linear, logs
 from dpsym.search.leaf.budget import Budget
-from dpsym.search.leaf.steps import EVIDENT, evident, form_of, kinks, premises
+from dpsym.search.leaf.steps import EVIDENT, completed_squares, evident, form_of, kinks, premises
 
 _DEPTH = 9
 
@@ -71,6 +71,12 @@ class _Quick:
             return None
         tidied = context(sequent.hypotheses).tidy(goal)
         if tidied != goal:
+            known = context(sequent.hypotheses)
+            whole = comparison(sequent, known.canon(goal.term))  # before a sum is multiplied out
+            if whole is not None and len(known.canon(tidied.term)) > 2:
+                found = self.by(sequent, "monotone", whole, depth)
+                if found is not None:
+                    return found
             return self.by(sequent, "tidy", {}, depth)
         form = form_of(sequent)
         for item in unsigned_denominators(sequent, form):
@@ -82,6 +88,12 @@ class _Quick:
         found = self.compare(sequent, form, depth)
         if found is not None or len(form) == 2:
             return found
+        for a, inside in completed_squares(form, sorted(goal.term.vars)):
+            if evident(sequent.hypotheses, a, ">"):
+                step = {"multiplier": a, "lemma": ("square", (inside,))}
+                found = self.by(sequent, "subtract", step, min(depth, 3))
+                if found is not None:
+                    return found
         return self.kinked(sequent, depth) if _any_kinks(sequent) else self.linear(sequent)
 
     def linear(self, sequent: Sequent) -> Proof | None:

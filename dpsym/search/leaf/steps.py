@@ -8,7 +8,7 @@ from typing import Any
 from flint import fmpq
 
 from dpsym.kernel import terms as tm
-from dpsym.kernel.canon import UNIT, Monomial, Poly, mono_term
+from dpsym.kernel.canon import UNIT, Monomial, Poly, mono_term, to_term
 from dpsym.kernel.proofs import Proof, step
 from dpsym.kernel.refusal import Refusal
 from dpsym.kernel.sequents import Facts, Sequent, context
@@ -17,6 +17,25 @@ from dpsym.kernel.terms import Term
 
 EVIDENT = Proof("evident")
 HARD = ("log", "erfc", "atan")  # functions whose derivatives are simpler than they are
+
+
+def completed_squares(form: Poly, names: Iterable[str]) -> list[tuple[Term, Term]]:
+    """``a, u`` with form = a u^2 + a rest without the variable, for forms a x^2 + b x + c."""
+    out = []
+    for name in names:
+        x = tm.var(name)
+        parts: dict[int, Poly] = {0: {}, 1: {}, 2: {}}
+        for mono, value in form.items():
+            count = dict(mono[1]).get(x, 0)
+            rest = (mono[0], mono[1] - {(x, count)})
+            if count not in parts or name in mono_term(rest).vars:
+                break
+            parts[count][rest] = value
+        else:
+            if parts[1] and parts[2]:
+                a, b = to_term(parts[2]), to_term(parts[1])
+                out.append((a, x + b / (2 * a)))
+    return out
 
 
 def premises(sequent: Sequent, rule: str, parameters: dict[str, Any]) -> list[Sequent] | None:

@@ -35,14 +35,17 @@ def prove_leaf(sequent: Sequent, seconds: float, hints: tuple[Hint, ...] = ()) -
     known = context(sequent.hypotheses)
     if known.evident(sequent.goal):
         return Proof("evident")
-    core = relevant(Sequent(sequent.hypotheses, known.tidy(sequent.goal)))
+    goal = sequent.goal
+    two = len(known.canon(goal.term)) == 2  # compared as they are, not multiplied out
+    core = relevant(Sequent(sequent.hypotheses, goal if two else known.tidy(goal)))
     found = _known.get(core)
     if found is None:
         answer = leaf.prove(core, seconds, hints)
         if not isinstance(answer, Lemma):
             return answer
         found = _known[core] = answer
-    return Proof("tidy", {}, (Proof("instance", {"lemma": found, "mapping": ()}),))
+    used = Proof("instance", {"lemma": found, "mapping": ()})
+    return used if two else Proof("tidy", {}, (used,))
 
 
 def plausible(sequent: Sequent) -> bool:

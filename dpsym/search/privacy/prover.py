@@ -17,7 +17,8 @@ from dpsym.kernel.statements import INTEGER, Assumed, Guarantee, Mechanism, Proc
 from dpsym.kernel.terms import Term
 from dpsym.kernel.theorems import Theorem, prove
 from dpsym.search.bounds import bounds
-from dpsym.search.integrals.inferences import Inference, inferences
+from dpsym.search.integrals.inferences import Inference, by_largest_loss, inferences
+from dpsym.search.integrals.plans import NoPlan
 from dpsym.search.leaf.budget import Budget, OutOfBudget
 from dpsym.search.leaf.hinted import Hint
 from dpsym.search.privacy import library
@@ -178,7 +179,8 @@ class _Prover:
             if isinstance(stage, Processed):
                 return self.apply(goal, "postprocess", stage=index)
         first: Stuck | None = None
-        for attempt in (self.by_totals, self.directly):
+        explicit = any(isinstance(stage, Mechanism) for stage in goal.stages)
+        for attempt in (self.directly,) if explicit else (self.by_totals, self.directly):
             try:
                 return attempt(goal)
             except Stuck as stuck:
@@ -206,11 +208,10 @@ class _Prover:
     def explicit(self, goal: Statement) -> Proof:
         """One explicit mechanism."""
         (claim,) = goal.claims
-        if isinstance(next(iter(constraints(claim)), None), Support):
-            return self.apply(goal, "pointwise")
+        support = isinstance(next(iter(constraints(claim)), None), Support)
         stuck = Stuck("no rule for a claim about this mechanism")
         if len(goal.stages) == 1 and len(goal.facts) < _MOST_FACTS:
-            for rule, parameters in self.planned(goal):
+            for rule, parameters in self.planned(goal, support):
                 try:
                     return self.apply(goal, rule, **parameters)
                 except Stuck as failed:
@@ -220,13 +221,21 @@ class _Prover:
                         break  # its boundary on the other side would not help
         raise stuck
 
-    def planned(self, goal: Statement) -> list[Inference]:
+    def planned(self, goal: Statement, support: bool) -> Iterator[Inference]:
         """Rules to try for one explicit mechanism, planned within the time that is left."""
+        if support:
+            yield "pointwise", {}
+        found: list[Inference] = []
+        reason = ""
         try:
             with Budget(self.left()).enforced():
-                return list(inferences(goal))
-        except (OutOfBudget, Refusal):
-            return []
+                for inference in (by_largest_loss if support else inferences)(goal):
+                    found.append(inference)
+        except (OutOfBudget, Refusal, NoPlan) as stop:
+            reason = str(stop)
+        yield from found
+        if reason and not found:
+            raise Stuck(reason, out_of_time=self.left() < 1)
 
     def both_ways(self, goal: Statement) -> Proof:
         try:
