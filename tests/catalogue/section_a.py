@@ -23,13 +23,16 @@ from sympy import (
     tanh,
 )
 
+import mpmath
 import dpsym as dp
 from dpsym import noise
 from tests.catalogue.entries import (
     Answer,
     Section,
+    UNKNOWN,
     below,
     check,
+    encloses,
     equal,
     hockey_stick_is,
     integral_is,
@@ -51,6 +54,10 @@ ORDERS = (alpha > 1, alpha < 1)
 
 gaussian = dp.AdditiveNoise(noise.Gaussian(sigma=sigma), sensitivity=mu)
 laplace = dp.AdditiveNoise(noise.Laplace(scale=b), sensitivity=D)
+
+
+def _number(value):
+    return mpmath.mpf(int(Rational(value).p)) / int(Rational(value).q)
 
 
 def Phi(value):  # noqa: N802
@@ -319,7 +326,8 @@ def gauss_diffvar_renyi() -> Answer:
     s1, s2 = symbols("sigma1 sigma2", positive=True)
     m1, m2 = symbols("mu1 mu2", real=True)
     v = alpha * s2**2 + (1 - alpha) * s1**2
-    formula = log(s2 / s1) + log(s2**2 / v) / (2 * (alpha - 1)) + alpha * (m1 - m2) ** 2 / (2 * v)
+    spread = log(s2**2 / v) / (alpha - 1) / 2  # SymPy would write 2*(alpha - 1) as 2*alpha - 2
+    formula = log(s2 / s1) + spread + alpha * (m1 - m2) ** 2 / (2 * v)
     return renyi_is(dp.GaussianPair(m1, s1, m2, s2), alpha, formula, [v > 0])
 
 
@@ -355,7 +363,7 @@ def uniform_renyi_lt1() -> Answer:
 
 @A.entry()
 def gencauchy_pure() -> Answer:
-    c, z = symbols("c", positive=True), symbols("z", nonnegative=True)
+    c, z = symbols("c z", positive=True)  # at z = 0 the slope is 0
     slope = (c - 1) ** ((c - 1) / c)
     yield below(c * z ** (c - 1) / (1 + z**c), slope, [c > 1])
     yield check(
@@ -381,10 +389,25 @@ def logistic_hs() -> Answer:
 @A.entry()
 def staircase_renyi() -> Answer:
     g = symbols("gamma", positive=True)
-    pair = moved(noise.Staircase(eps0, g, D), D)
+    mechanism = dp.AdditiveNoise(noise.Staircase(eps0, g, D), D)
+    return orders(mechanism, _staircase(g), g <= 1)
+
+
+def _staircase(g):
     m = Rational(1, 2) + (1 - exp(-eps0)) * Min(g, 1 - g) / (2 * (g + exp(-eps0) * (1 - g)))
     moment = m * exp((alpha - 1) * eps0) + m * exp(-alpha * eps0) + 1 - m - m * exp(-eps0)
-    return renyi_is(pair, alpha, log(moment) / (alpha - 1), [g <= 1])
+    return log(moment) / (alpha - 1)
+
+
+@A.at_points("staircase_renyi")
+def _() -> Answer:
+    g, e = symbols("gamma e", positive=True)
+    mechanism = dp.AdditiveNoise(noise.Staircase(eps0, g, D), D)
+    points = [
+        {eps0: 1, g: Rational(1, 3), D: 1, alpha: 2},
+        {eps0: Rational(1, 2), g: Rational(3, 4), D: 3, alpha: Rational(7, 2)},
+    ]
+    return encloses(mechanism, dp.RenyiDP(alpha, e), e, _staircase(g), points)
 
 
 @A.entry()
@@ -403,13 +426,29 @@ def triangular_hs() -> Answer:
 
 @A.entry()
 def dlaplace_renyi() -> Answer:
+    mechanism = dp.AdditiveNoise(noise.Geometric(b), n)
+    for side in ([alpha > 1], [alpha < 1, alpha > Rational(1, 2)], [alpha < Rational(1, 2)]):
+        yield from is_formula(mechanism.renyi(alpha, side), _dlaplace(), side)
+
+
+def _dlaplace():
     r = exp(-1 / b)
     moment = (r ** ((1 - alpha) * n) + r ** (alpha * n)) / (1 + r)
     middle = (r ** (2 * alpha - 1) - r ** ((2 * alpha - 1) * n)) / (1 - r ** (2 * alpha - 1))
     moment += (1 - r) / (1 + r) * r ** ((1 - alpha) * n) * middle
+    return log(moment) / (alpha - 1)
+
+
+@A.at_points("dlaplace_renyi")
+def _() -> Answer:
+    e = symbols("e", positive=True)
     mechanism = dp.AdditiveNoise(noise.Geometric(b), n)
-    for side in ([alpha > 1], [alpha < 1, alpha > Rational(1, 2)], [alpha < Rational(1, 2)]):
-        yield from is_formula(mechanism.renyi(alpha, side), log(moment) / (alpha - 1), side)
+    points = [
+        {b: 1, n: 3, alpha: 2},
+        {b: Rational(5, 2), n: 2, alpha: Rational(3, 4)},
+        {b: 2, n: 7, alpha: Rational(1, 3)},
+    ]
+    return encloses(mechanism, dp.RenyiDP(alpha, e), e, _dlaplace(), points)
 
 
 @A.entry()
@@ -422,6 +461,86 @@ def rr_tight_zcdp() -> Answer:
 def cauchy_kl() -> Answer:
     found = dp.AdditiveNoise(noise.Cauchy(s), D).kl()
     return is_formula(found, log(1 + D**2 / (4 * s**2)))
+
+
+@A.at_points("cauchy_kl")
+def _() -> Answer:
+    e = symbols("e", positive=True)
+    mechanism = dp.AdditiveNoise(noise.Cauchy(s), D)
+    points = [{s: 1, D: 1}, {s: 2, D: Rational(1, 3)}, {s: Rational(1, 2), D: 5}]
+    return encloses(mechanism, dp.RenyiDP(1, e), e, log(1 + D**2 / (4 * s**2)), points)
+
+
+@A.entry(UNKNOWN, why="the largest sum of the masses has no closed form")
+def dgauss_hs() -> Answer:
+    yield dp.Unknown("a divergence without a closed form", reason="its value is two sums")
+
+
+@A.at_points("dgauss_hs")
+def _() -> Answer:
+    mechanism = dp.AdditiveNoise(noise.DiscreteGaussian(sigma), n)
+
+    def formula(at):
+        s2, shift, e = mpmath.mpf(at[sigma]) ** 2, int(at[n]), _number(at[eps])
+
+        def upper(threshold):
+            first = int(mpmath.floor(threshold)) + 1
+            return sum(mpmath.exp(-mpmath.mpf(i) ** 2 / (2 * s2)) for i in range(first, 200))
+
+        middle = e * s2 / shift
+        total = upper(middle - mpmath.mpf(shift) / 2)
+        total -= mpmath.exp(e) * upper(middle + mpmath.mpf(shift) / 2)
+        return total / sum(mpmath.exp(-mpmath.mpf(i) ** 2 / (2 * s2)) for i in range(-200, 201))
+
+    points = [{sigma: 2, n: 1, eps: 1}, {sigma: 3, n: 2, eps: Rational(1, 2)}, {sigma: 1, n: 3, eps: 0}]
+    return encloses(mechanism, dp.ApproxDP(eps, delta), delta, formula, points)
+
+
+@A.entry(UNKNOWN, why="its value is two incomplete gamma functions, which are not in the language")
+def poisson_hs() -> Answer:
+    yield dp.Unknown("a divergence without a closed form", reason="incomplete gamma functions")
+
+
+@A.at_points("poisson_hs")
+def _() -> Answer:
+    pair = dp.PMFPair(noise.Poisson(l1), noise.Poisson(l2))
+
+    def formula(at):
+        a, c, e = _number(at[l1]), _number(at[l2]), _number(at[eps])
+        m = int(mpmath.floor((e + a - c) / mpmath.log(a / c)))
+
+        def above(mean):
+            return mpmath.gammainc(m + 1, 0, mean, regularized=True)
+
+        return above(a) - mpmath.exp(e) * above(c)
+
+    points = [{l1: 3, l2: 2, eps: Rational(1, 2)}, {l1: 10, l2: 4, eps: 2}, {l1: 2, l2: 1, eps: 0}]
+    return encloses(pair, dp.ApproxDP(eps, delta, one_way=True), delta, formula, points)
+
+
+@A.entry(UNKNOWN, why="a moment of the noise itself, not of the loss, with a mass that is a theta function")
+def dgauss_variance() -> Answer:
+    yield dp.Unknown("the variance of the discrete Gaussian", reason="no moment of the loss")
+
+
+@A.entry()
+def skellam_renyi() -> Answer:
+    order = symbols("alpha", integer=True, positive=True)
+    mechanism = dp.AdditiveNoise(noise.Skellam(mu), n)
+    yield check(mechanism, dp.RenyiDP(order, _skellam(order)), [order >= 2])
+
+
+def _skellam(order):
+    more = Min(((2 * order - 1) * n**2 + 6 * n) / (4 * mu**2), 3 * n / (2 * mu))
+    return order * n**2 / (2 * mu) + more
+
+
+@A.at_points("skellam_renyi")
+def _() -> Answer:
+    e = symbols("e", positive=True)
+    mechanism = dp.AdditiveNoise(noise.Skellam(mu), n)
+    points = [{mu: 1, n: 1, alpha: 2}, {mu: 10, n: 2, alpha: 5}, {mu: Rational(1, 2), n: 3, alpha: 3}]
+    return encloses(mechanism, dp.RenyiDP(alpha, e), e, _skellam(alpha), points, at_most=True)
 
 
 @A.entry()

@@ -1,0 +1,65 @@
+"""The table of all entries and the totals."""
+
+from __future__ import annotations
+
+import json
+from collections import Counter
+from collections.abc import Iterator
+from functools import cache
+from pathlib import Path
+
+from tests.catalogue.entries import (
+    ENCLOSED,
+    PROVED,
+    REFUTED,
+    UNKNOWN,
+    WRONG,
+    Entry,
+    Outcome,
+    run,
+)
+from tests.catalogue.section_a import A
+from tests.catalogue.section_e import E
+
+ENTRIES: dict[str, Entry] = {**A.entries, **E.entries}
+COLUMNS = (PROVED, REFUTED, ENCLOSED, UNKNOWN, WRONG)
+
+
+@cache
+def statements() -> dict[str, dict[str, str]]:
+    """Every statement with its source and truth, by its id."""
+    path = Path(__file__).parents[1] / "data" / "catalogue.json"
+    return {entry["id"]: entry for entry in json.loads(path.read_text(encoding="utf-8"))["entries"]}
+
+
+def judged(entry: Entry) -> Outcome:
+    """The outcome; a verdict that is not the truth is WRONG."""
+    outcome = run(entry)
+    opposite = PROVED if statements()[entry.name]["truth"] == "false" else REFUTED
+    if outcome.verdict == opposite:
+        outcome.verdict = WRONG
+    return outcome
+
+
+def chosen(words: tuple[str, ...]) -> list[Entry]:
+    """The entries whose names begin with one of the words; all for none."""
+    found = [entry for entry in ENTRIES.values() if entry.name.startswith(words or ("",))]
+    if not found:
+        raise SystemExit(f"no entry begins with {' or '.join(words)}")
+    return found
+
+
+def lines(entries: list[Entry], reasons: bool = False) -> Iterator[str]:
+    """One line for each entry as it is settled, then the totals of each section."""
+    totals: dict[str, Counter[str]] = {}
+    width = max(len(entry.name) for entry in entries)
+    for entry in entries:
+        outcome = judged(entry)
+        totals.setdefault(entry.name[0], Counter())[outcome.verdict] += 1
+        note = "" if outcome.verdict == entry.expected else f"  expected {entry.expected}"
+        yield f"{entry.name:{width}}  {outcome.verdict:9}  {outcome.seconds:6.2f} s{note}"
+        if reasons and outcome.reason and outcome.verdict not in (PROVED, ENCLOSED):
+            yield "    " + outcome.reason.replace("\n", "\n    ")
+    for section, counts in totals.items():
+        shown = ", ".join(f"{name} {counts[name]}" for name in COLUMNS)
+        yield f"section {section}: {shown}, of {sum(counts.values())}"
