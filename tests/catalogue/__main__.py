@@ -1,4 +1,4 @@
-"""``python -m tests.catalogue [--reasons] [beginnings of ids]`` prints what comes of the entries."""
+"""``python -m tests.catalogue [--reasons] [beginnings of ids]`` prints what comes of them."""
 
 from __future__ import annotations
 

@@ -27,18 +27,18 @@ BUDGET = 20.0
 
 @dataclass(frozen=True)
 class Enclosed:
-    """An enclosure, and a value that is in it (or above it, if ``at_most``), or not."""
+    """An enclosure, and a value that is in it, above it (``sign`` -1) or below it (1), or not."""
 
     enclosure: Enclosure
     value: mpmath.mpf
-    at_most: bool = False
+    sign: int = 0
 
     def holds(self) -> bool:
         with mpmath.workdps(DIGITS):
             low, high = (mpmath.mpf(int(end.p)) / int(end.q) for end in self.enclosure)
             room = mpmath.mpf(10) ** (5 - DIGITS) * abs(self.value)
-            if self.at_most:
-                return bool(high <= self.value)
+            if self.sign:
+                return bool(high <= self.value if self.sign < 0 else low > self.value)
             return bool(low - room <= self.value <= high + room)
 
 
@@ -177,7 +177,7 @@ def renyi_is(pair: Any, alpha: Any, formula: Any, where: Any = ()) -> tuple[dp.V
         upper = dp.RenyiDP(alpha, formula, one_way=True)
         total = sp.exp((alpha - 1) * formula)
         lower = dp.MomentBound(
-            lambda L, sign=sign: sign * sp.exp((alpha - 1) * L),
+            lambda loss, sign=sign: sign * sp.exp((alpha - 1) * loss),
             sign * total,
             at_infinity=0,
             one_way=True,
@@ -188,19 +188,16 @@ def renyi_is(pair: Any, alpha: Any, formula: Any, where: Any = ()) -> tuple[dp.V
 
 def kl_is(pair: Any, formula: Any, where: Any = ()) -> tuple[dp.Verdict, ...]:
     """E[L] = formula for a pair in one direction, where Q has mass wherever P has."""
-    lower = dp.MomentBound(lambda L: -L, -formula, at_infinity=0, one_way=True)
+    lower = dp.MomentBound(lambda loss: -loss, -formula, at_infinity=0, one_way=True)
     return check(pair, dp.RenyiDP(1, formula, one_way=True), where), check(pair, lower, where)
 
 
 def hockey_stick_is(pair: Any, eps: Any, formula: Any, where: Any = ()) -> tuple[dp.Verdict, ...]:
     """H_{e^eps}(P || Q) = formula for a pair in one direction."""
     lower = dp.MomentBound(
-        lambda L: -sp.Max(0, 1 - sp.exp(eps - L)), -formula, at_infinity=-1, one_way=True
+        lambda loss: -sp.Max(0, 1 - sp.exp(eps - loss)), -formula, at_infinity=-1, one_way=True
     )
-    return (
-        check(pair, dp.ApproxDP(eps, formula, one_way=True), where),
-        check(pair, lower, where),
-    )
+    return (check(pair, dp.ApproxDP(eps, formula, one_way=True), where), check(pair, lower, where))
 
 
 def integral_is(
@@ -211,9 +208,7 @@ def integral_is(
     return check(dp.DensityPair(law, law, x, support), dp.PureDP(0), where)
 
 
-def mass_is(
-    masses: Any, k: sp.Symbol, support: Any, formula: Any, where: Any = ()
-) -> dp.Verdict:
+def mass_is(masses: Any, k: sp.Symbol, support: Any, formula: Any, where: Any = ()) -> dp.Verdict:
     """The sum of a nonnegative function over integers is a positive formula."""
     law = masses / formula
     return check(dp.PMFPair(law, law, k, support), dp.PureDP(0), where)
@@ -225,18 +220,18 @@ def encloses(
     symbol: sp.Symbol,
     formula: Any,
     points: Iterable[dict[Any, Any]],
-    at_most: bool = False,
+    sign: int = 0,
 ) -> Iterable[Enclosed]:
-    """The smallest ``symbol`` of the claim at these parameters is (at most) what the formula says.
+    """The smallest ``symbol`` of the claim at these parameters is what the formula says; if there
+    is a sign, below (-1) or above it (1).
 
     The formula is an expression, or a function of the point that computes with mpmath.
     """
     for values in points:
-        parameters = {name: value for name, value in values.items()}
-        found = mechanism.enclose(claim, solve_for=symbol, where=parameters)
+        found = mechanism.enclose(claim, solve_for=symbol, where=values)
         with mpmath.workdps(DIGITS):
             if callable(formula):
                 value = formula(values)
             else:
                 value = mpmath.mpf(str(sp.N(formula.subs(values), DIGITS)))
-            yield Enclosed(found, value, at_most)
+            yield Enclosed(found, value, sign)

@@ -8,16 +8,7 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-from tests.catalogue.entries import (
-    ENCLOSED,
-    PROVED,
-    REFUTED,
-    UNKNOWN,
-    WRONG,
-    Entry,
-    Outcome,
-    run,
-)
+from tests.catalogue.entries import ENCLOSED, PROVED, REFUTED, UNKNOWN, WRONG, Entry, Outcome, run
 from tests.catalogue.section_a import A
 from tests.catalogue.section_e import E
 

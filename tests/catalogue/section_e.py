@@ -5,12 +5,14 @@ A false claim is stated as it was made, for all parameters it was made for, and 
 
 from __future__ import annotations
 
+from functools import cache
+
 from sympy import (
+    Eq,
     Interval,
     Piecewise,
     Range,
     Rational,
-    Eq,
     binomial,
     cosh,
     exp,
@@ -30,8 +32,8 @@ from tests.catalogue.entries import (
     Section,
     below,
     check,
+    encloses,
     equal,
-    integral_is,
     is_formula,
     mass_is,
 )
@@ -57,6 +59,19 @@ def gaussian(scale):
 def approx(scale, *where):
     """It is (epsilon, delta)-private."""
     return check(gaussian(scale), dp.ApproxDP(eps, delta), where)
+
+
+@cache
+def profile():
+    """The Gaussian mechanism's hockey-stick divergence, proved for every shift."""
+    return dp.AdditiveNoise(noise.Gaussian(sigma=sigma), D).hockey_stick(eps)
+
+
+def calibrated(scale, epsilon, bound, *where):
+    """The same in two steps, by the closed form of the divergence."""
+    yield profile()
+    value = profile().value.subs({sigma: D * scale, eps: epsilon}, simultaneous=True)
+    yield below(value, bound, where)
 
 
 def subsampled(rate, noise_multiplier, by=1):
@@ -113,9 +128,11 @@ def unary_encoding() -> Answer:
 
 @E.entry()
 def gauss_kqueries() -> Answer:
-    scale = D * sqrt(k) * classical(Rational(5, 4))
-    vector = dp.VectorGaussian(sigma=scale, l2_sensitivity=sqrt(k) * D)
-    return check(vector, dp.ApproxDP(eps, delta), [eps <= 1, delta < 1])
+    vector = dp.VectorGaussian(sigma=sigma, l2_sensitivity=sqrt(k) * D)
+    found = vector.hockey_stick(eps)
+    yield found
+    value = found.value.subs(sigma, D * sqrt(k) * classical(Rational(5, 4)))
+    yield below(value, delta, [eps <= 1, delta < 1], 60)
 
 
 @E.entry()
@@ -132,32 +149,28 @@ def bounded_laplace() -> Answer:
     laws = [exp(-abs(x - centre) / b) / (2 * b * size(centre)) for centre in (0, D)]
     pair = dp.DensityPair(*laws, x, Interval(0, w))
     bound = D / b + log(size(D) / size(0))
-    yield check(pair, dp.PureDP(bound, one_way=True), [D <= w])
-    yield from equal((laws[0] / laws[1]).subs(x, 0), exp(bound), [D <= w])
+    yield check(pair, dp.PureDP(bound, one_way=True), [w >= D])
+    yield from equal((laws[0] / laws[1]).subs(x, 0), exp(bound), [w >= D])
 
 
 @E.entry()
 def gauss_sqrt2ln1delta_true_range() -> Answer:
-    return approx(classical(1), eps <= 1, delta <= Rational(3, 4))
+    return calibrated(classical(1), eps, delta, eps <= 1, delta <= Rational(3, 4))
 
 
 @E.entry()
 def gauss_tail_suff() -> Answer:
+    more = symbols("c", nonnegative=True)  # epsilon is the least one, or more
     least = mu**2 / 2 + mu * sqrt(2 * log(1 / delta))
-    mechanism = dp.AdditiveNoise(noise.Gaussian(sigma=1), mu)
-    return check(mechanism, dp.ApproxDP(eps, delta), [eps >= least, delta < 1])
+    return calibrated(1 / mu, least + more, delta, delta < 1)
 
 
 @E.entry()
 def gauss_classical_ext() -> Answer:
+    # With t = sqrt(2 ln(K/delta)), so that delta = K e^(-t^2/2), for every t > 0.
     kappa = symbols("kappa", positive=True)
-    return approx(
-        classical(kappa),
-        kappa > Rational(1, 2),
-        eps <= 2 * log(2 * kappa),
-        2 * log(kappa / delta) >= eps / 2,
-        delta < 1,
-    )
+    where = (eps <= 2 * log(2 * kappa), t**2 >= eps / 2)
+    return calibrated(t / eps, eps, kappa * exp(-(t**2) / 2), *where)
 
 
 @E.entry()
@@ -190,15 +203,17 @@ def svt_correct() -> Answer:
 
 @E.entry()
 def gauss_vinterbo() -> Answer:
-    z = -log(4 * delta * (1 - delta))
-    return approx((sqrt(z + eps) + sqrt(z)) / (eps * sqrt(2)), delta <= Rational(1, 2))
+    # With z = -ln(4 delta (1 - delta)), so that delta = (1 - sqrt(1 - e^(-z)))/2.
+    z = symbols("z", nonnegative=True)
+    scale = (sqrt(z + eps) + sqrt(z)) / (eps * sqrt(2))
+    return calibrated(scale, eps, (1 - sqrt(1 - exp(-z))) / 2)
 
 
 @E.entry()
 def gauss_vinterbo_big() -> Answer:
-    z = -pi / 4 * log(4 * delta * (1 - delta))
-    scale = (sqrt(z + eps) - sqrt(z)) / (eps * sqrt(2))
-    return approx(scale, delta > Rational(1, 2), delta < 1)
+    z = symbols("z", positive=True)
+    scale = (sqrt(pi / 4 * z + eps) - sqrt(pi / 4 * z)) / (eps * sqrt(2))
+    return calibrated(scale, eps, (1 + sqrt(1 - exp(-z))) / 2)
 
 
 # False claims
@@ -220,7 +235,7 @@ def false_laplace_resampled() -> Answer:
         return 1 - (exp(-centre / b) + exp(-(w - centre) / b)) / 2
 
     laws = [exp(-abs(x - centre) / b) / (2 * b * size(centre)) for centre in (0, D)]
-    return check(dp.DensityPair(*laws, x, Interval(0, w)), dp.PureDP(D / b), [D < w])
+    return check(dp.DensityPair(*laws, x, Interval(0, w)), dp.PureDP(D / b), [w > D])
 
 
 @E.entry(REFUTED)
@@ -393,8 +408,10 @@ def false_pure_tv_slip() -> Answer:
 @E.entry(REFUTED)
 def false_threshold_off_by_one() -> Answer:
     # A record that is there is released with the first probability, one that is not never.
-    released, claimed = (exp(-count / b) / (1 + exp(-1 / b)) for count in (k - 1, k))
-    return check(dp.Table([[released, 1 - released], [0, 1]]), dp.ApproxDP(eps, claimed))
+    tau = symbols("tau", integer=True)
+    released, claimed = (exp(-count / b) / (1 + exp(-1 / b)) for count in (tau - 1, tau))
+    table = dp.Table([[released, 1 - released], [0, 1]])
+    return check(table, dp.ApproxDP(eps, claimed), [tau >= 1])
 
 
 @E.entry(REFUTED)
@@ -515,9 +532,7 @@ def false_gauss_classical_large_eps_b() -> Answer:
 @E.entry(REFUTED)
 def false_wor_accounted_as_poisson() -> Answer:
     base = noise.Gaussian(sigma=sigma)
-    laws = [
-        noise.Mixture([1 - q, q], [base, noise.Shifted(base, by)]) for by in (1, -1)
-    ]
+    laws = [noise.Mixture([1 - q, q], [base, noise.Shifted(base, by)]) for by in (1, -1)]
     bound = log(1 + q**2 * (exp(1 / sigma**2) - 1))
     return check(dp.DensityPair(*laws), dp.RenyiDP(2, bound), [q < 1])
 
@@ -526,6 +541,14 @@ def false_wor_accounted_as_poisson() -> Answer:
 def false_skellam_gaussian_rdp() -> Answer:
     mechanism = dp.AdditiveNoise(noise.Skellam(mu), 1)
     return check(mechanism, dp.RenyiDP(alpha, alpha / (2 * mu)), [alpha > 1])
+
+
+@E.at_points("false_skellam_gaussian_rdp")
+def _() -> Answer:
+    e = symbols("e", positive=True)
+    mechanism = dp.AdditiveNoise(noise.Skellam(mu), 1)
+    points = [{mu: 1, alpha: Rational(101, 100)}]
+    return encloses(mechanism, dp.RenyiDP(alpha, e), e, alpha / (2 * mu), points, sign=1)
 
 
 @E.entry(REFUTED)
@@ -543,9 +566,9 @@ def false_gauss_sqrt2ln1delta_eps1() -> Answer:
 
 @E.entry(REFUTED)
 def false_dr_cor321_delta_near_1() -> Answer:
-    # The claim is for every number of stages; this is one stage.
-    bound = 2 * eps * sqrt(2 * log(1 / delta))
-    return check(dp.PureDP(eps), dp.ApproxDP(bound, delta), [bound <= 1, delta < 1])
+    # The claim is for every number of stages and every delta that leaves epsilon0 <= 1; this is one
+    # stage, with epsilon0 = 1.
+    return check(dp.PureDP(eps), dp.ApproxDP(1, exp(-1 / (8 * eps**2))))
 
 
 @E.entry(UNKNOWN, why=NO_SELECTION)

@@ -1,4 +1,4 @@
-"""Known statements come out as they are; those that take long are for ``python -m tests.catalogue``."""
+"""Known statements come out as they are; ``python -m tests.catalogue`` has those that take long."""
 
 from __future__ import annotations
 
