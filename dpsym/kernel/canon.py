@@ -242,7 +242,9 @@ class Canon:
             part: Poly = {(mono[0], mono[1].difference(hard) | roots): value}
             for item, k in hard:
                 base, count = (item.args[0], k // 2) if item.op == "sqrt" else (item, k)
-                part = self.times(part, self.to_power(self(base), count))
+                kept = base.op == "add" and any(a is base and j < 0 for a, j in mono[1])  # A/A is 1
+                more = atom(base, count) if kept else self.to_power(self(base), count)
+                part = self.times(part, more)
             out = plus(plus(out, {mono: -value}), part)
         return out
 

@@ -63,11 +63,9 @@ def pairs(goal: Statement) -> list[Goal]:
     out: list[Goal] = []
     for pair in _mechanism(goal, "pairs").pairs:
         alone = Mechanism((replace(pair, variables=(), facts=()),))
-        given = with_facts(goal.facts, *pair.facts)
-        out.append(
-            replace(goal, variables=goal.variables + pair.variables, facts=given, stages=(alone,))
-        )
-        declared(goal.variables + pair.variables)
+        variables, given = goal.variables + pair.variables, with_facts(goal.facts, *pair.facts)
+        declared(variables)
+        out.append(Statement(variables, given, (alone,), goal.claims))
     return out
 
 
@@ -111,9 +109,8 @@ def equal(goal: Statement, name: str, value: Term) -> list[Goal]:
     fits = name in kinds and (kinds[name] == st.REAL or is_integer(value, kinds))
     require(fits, "equal", "a variable, and an integer for an integer", name)
     within(declared(goal.variables) - {name}, value)
-    sides = [
-        Sequent(goal.facts, Fact(side, ">=")) for side in (var(name) - value, value - var(name))
-    ]
+    gap = var(name) - value
+    sides = [Sequent(goal.facts, Fact(side, ">=")) for side in (gap, -gap)]
     left = tuple(pair for pair in goal.variables if pair[0] != name)
     return [*obligations(goal.facts, value), *sides, _replaced(goal, {name: value}, left)]
 
@@ -237,8 +234,7 @@ class Piece:
 
 SLACK = RowKind((TERM, choice(*_VANISHING), whole(-60, 60), TERM, TERM), Slack)
 LIMIT = MaybeKind(RowKind((TERM, ListKind(SLACK)), Limit))
-FORM = MaybeKind(TERM)
-PIECE = RowKind((TERM, MaybeKind(TERM), LIMIT, LIMIT, FORM, FORM), Piece)
+PIECE = RowKind((TERM, MaybeKind(TERM), LIMIT, LIMIT, MaybeKind(TERM), MaybeKind(TERM)), Piece)
 PIECES = ListKind(ListKind(PIECE))
 Pieces = tuple[Piece, ...]
 LOW = MaybeKind(RowKind((TERM, TERM)))

@@ -91,10 +91,19 @@ def _sized(canon: Canon, region: Region, value: Term, mass: Mass) -> tuple[Mass,
     at = {**dict(mass.mapping), str(x.value): mass.scale * (x - mass.shift)}
     size = canon.normal(value / (mass.scale * substitute(region.q, at)))
     if region.output in size.vars:
-        size = canon.normal(tm.exp(canon.normal(tm.log(size))))
+        size = _without(canon, size, x)
     if region.output in size.vars:
         return None
     return (Mass(size, "q", mass.shift, mass.scale, mass.mapping),)
+
+
+def _without(canon: Canon, size: Term, x: Term) -> Term:
+    """The same without the output, if its logarithm is free of that as a rational function."""
+    form = canon(tm.log(size))
+    moving = {mono: value for mono, value in form.items() if x.value in cn.mono_term(mono).vars}
+    if not canon.is_zero(moving):
+        return size
+    return canon.normal(tm.exp(cn.to_term(cn.plus(form, moving, -1))))
 
 
 def _moved(

@@ -209,7 +209,7 @@ class _Planner:
     def stretch(self, stretch: Stretch) -> list[Piece]:
         p, q = (self.single(item, stretch) for item in (self.p, self.q))
         known = self.inside(stretch)
-        p, q = (ZERO if context(known).evident(Fact(-item, ">=")) else item for item in (p, q))
+        p, q = (ZERO if _is_zero(item, known) else item for item in (p, q))
         value = self.integrand(p, q)
         parts = self.cut(stretch, list(switches(value, self.x)), [value])
         out = []
@@ -257,14 +257,25 @@ class _Planner:
         )
 
     def atom(self) -> Piece:
-        for item in (self.p, self.q):
-            known, fact = context(self.facts), Fact(item, ">")
-            settled = known.evident(fact) or known.evident(Fact(-item, ">="))
-            if not settled and not leaf.easy(Sequent(self.facts, fact)):
-                raise Split(plain(-item, self.facts))
-        known = context(self.facts)
-        p, q = (ZERO if known.evident(Fact(-one, ">=")) else one for one in (self.p, self.q))
+        forms = [self.settled(item) for item in (self.p, self.q)]
+        p, q = (ZERO if _is_zero(one, self.facts) else one for one in forms)
         return Piece(ZERO, None, None, None, *self.other_forms(p, q))
+
+    def settled(self, item: Term) -> Term:
+        """The mass of an atom without kinks, of which it is known whether it is zero."""
+        forms = {resolved(item, at)[0] for at in self.samples}
+        if len(forms) > 1:
+            for part in tm.subterms(item):
+                if part.op in tm.KINKED:
+                    gap = part.args[0] - part.args[1] if part.op in ("max", "min") else part.args[0]
+                    if not sign_at(gap, self.samples, self.facts):
+                        raise Split(plain(gap, self.facts))
+        (form, *_) = forms
+        positive = Fact(form, ">")
+        known = _is_zero(form, self.facts) or context(self.facts).evident(positive)
+        if not known and not leaf.easy(Sequent(self.facts, positive)):
+            raise Split(plain(-form, self.facts))
+        return form
 
     def primitive(self, value: Term, part: Stretch) -> tuple[Term, Limit | None, Limit | None]:
         canon = context(self.inside(part)).canon
@@ -284,6 +295,11 @@ class _Planner:
                     raise NoPlan(f"no limit of {found!r}")
             limits.append(limit)
         return canon.normal(found), limits[0], limits[1]
+
+
+def _is_zero(item: Term, facts: Facts) -> bool:
+    known = context(facts)
+    return all(known.evident(Fact(sign * item, ">=")) for sign in (1, -1))
 
 
 def _whole_places(low: float | None, high: float | None) -> list[float]:
