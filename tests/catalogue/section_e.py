@@ -26,6 +26,7 @@ from sympy import (
 import dpsym as dp
 from dpsym import noise
 from tests.catalogue.entries import (
+    ENCLOSED,
     REFUTED,
     UNKNOWN,
     Answer,
@@ -126,7 +127,7 @@ def unary_encoding() -> Answer:
     return is_formula(dp.UnaryEncoding(p).max_divergence(where), 2 * log(p / (1 - p)), where)
 
 
-@E.entry()
+@E.entry(slow=True)
 def gauss_kqueries() -> Answer:
     vector = dp.VectorGaussian(sigma=sigma, l2_sensitivity=sqrt(k) * D)
     found = vector.hockey_stick(eps)
@@ -153,7 +154,7 @@ def bounded_laplace() -> Answer:
     yield from equal((laws[0] / laws[1]).subs(x, 0), exp(bound), [w >= D])
 
 
-@E.entry()
+@E.entry(slow=True)
 def gauss_sqrt2ln1delta_true_range() -> Answer:
     return calibrated(classical(1), eps, delta, eps <= 1, delta <= Rational(3, 4))
 
@@ -173,7 +174,7 @@ def gauss_classical_ext() -> Answer:
     return calibrated(t / eps, eps, kappa * exp(-(t**2) / 2), *where)
 
 
-@E.entry()
+@E.entry(slow=True)
 def private_selection_3eps() -> Answer:
     # One output: it has probability p (under Q: q), a better one has a (c). It is the best of a
     # geometric number of runs with probability g p/((1 - (1-g)(1-a)) (1 - (1-g)(1-a-p))).
@@ -188,7 +189,7 @@ def private_selection_3eps() -> Answer:
     return below(best(p, a), exp(3 * eps) * best(q, c), base)
 
 
-@E.entry()
+@E.entry(UNKNOWN, why="four scores with symbols for the scale", slow=True)
 def rnm_laplace() -> Answer:
     general = dp.ReportNoisyMax(2, noise.Laplace(2 * D / eps), D)
     yield check(general, dp.PureDP(eps))
@@ -201,7 +202,7 @@ def svt_correct() -> Answer:
     return dp.Unknown("the sparse vector technique", reason=NO_SELECTION)
 
 
-@E.entry()
+@E.entry(UNKNOWN, why="erf(z)^2 >= 1 - exp(-z^2) is left", slow=True)
 def gauss_vinterbo() -> Answer:
     # With z = -ln(4 delta (1 - delta)), so that delta = (1 - sqrt(1 - e^(-z)))/2.
     z = symbols("z", nonnegative=True)
@@ -209,7 +210,7 @@ def gauss_vinterbo() -> Answer:
     return calibrated(scale, eps, (1 - sqrt(1 - exp(-z))) / 2)
 
 
-@E.entry()
+@E.entry(UNKNOWN, why="an inequality of erfc of two variables is left", slow=True)
 def gauss_vinterbo_big() -> Answer:
     z = symbols("z", positive=True)
     scale = (sqrt(pi / 4 * z + eps) - sqrt(pi / 4 * z)) / (eps * sqrt(2))
@@ -249,12 +250,12 @@ def false_gauss_rdp_sigma_not_squared() -> Answer:
     return check(mechanism, dp.RenyiDP(alpha, alpha / (2 * sigma)), [alpha > 1])
 
 
-@E.entry(REFUTED)
+@E.entry(REFUTED, slow=True)
 def false_gauss_sqrt2ln1delta() -> Answer:
     return approx(classical(1), delta < 1)
 
 
-@E.entry(REFUTED)
+@E.entry(REFUTED, slow=True)
 def false_gauss_scale_squared() -> Answer:
     variance = 2 * log(5 / (4 * delta)) * D**2 / eps**2
     mechanism = dp.AdditiveNoise(noise.Gaussian(sigma=variance), D)
@@ -279,18 +280,18 @@ def false_uniform_noise_pure() -> Answer:
     return check(dp.AdditiveNoise(noise.Uniform(D / eps), D), dp.PureDP(eps), [eps <= 2])
 
 
-@E.entry(REFUTED)
+@E.entry(REFUTED, slow=True)
 def false_trunclap_log1delta() -> Answer:
     cut = noise.TruncatedLaplace(D / eps, D / eps * log(1 / delta))
     return check(dp.AdditiveNoise(cut, D), dp.ApproxDP(eps, delta), [delta < Rational(1, 2)])
 
 
-@E.entry(REFUTED)
+@E.entry(REFUTED, slow=True)
 def false_rnm_lap_non_monotone() -> Answer:
     return check(dp.ReportNoisyMax(2, noise.Laplace(D / eps), D), dp.PureDP(eps))
 
 
-@E.entry(REFUTED)
+@E.entry(REFUTED, slow=True)
 def false_gauss_dwork06_large_eps() -> Answer:
     return approx(classical(2), delta < 1)
 
@@ -457,7 +458,7 @@ def false_pdp_postprocessing() -> Answer:
     return check(dp.postprocess(subject), subject)
 
 
-@E.entry(REFUTED)
+@E.entry(REFUTED, slow=True)
 def false_gauss_loss_under_Q() -> Answer:  # noqa: N802
     mechanism = dp.AdditiveNoise(noise.Gaussian(sigma=1), mu)
     return check(mechanism, dp.ApproxDP(eps, Phi(-eps / mu - mu / 2)))
@@ -502,7 +503,7 @@ def false_sub_rdp_quadratic() -> Answer:
     return check(pair, dp.RenyiDP(2, q**2 * mu**2, one_way=True), [q < 1])
 
 
-@E.entry(REFUTED)
+@E.entry(REFUTED, slow=True)
 def false_float_diffprivlib_analytic_gauss() -> Answer:
     scale = Rational(2612449488023683, 9007199254740992)
     mechanism = dp.AdditiveNoise(noise.Gaussian(sigma=scale), 1)
@@ -524,7 +525,7 @@ def false_rdp_dp_wrong_power() -> Answer:
     return check(dp.RenyiDP(alpha, c), dp.ApproxDP(eps, least), [alpha > 1])
 
 
-@E.entry(REFUTED)
+@E.entry(REFUTED, slow=True)
 def false_gauss_classical_large_eps_b() -> Answer:
     return approx(classical(Rational(5, 4)), Eq(eps, 6), Eq(delta, Rational(1, 10)))
 
@@ -537,7 +538,7 @@ def false_wor_accounted_as_poisson() -> Answer:
     return check(dp.DensityPair(*laws), dp.RenyiDP(2, bound), [q < 1])
 
 
-@E.entry(REFUTED)
+@E.entry(ENCLOSED, why="Bessel functions are not in the language of proofs")
 def false_skellam_gaussian_rdp() -> Answer:
     mechanism = dp.AdditiveNoise(noise.Skellam(mu), 1)
     return check(mechanism, dp.RenyiDP(alpha, alpha / (2 * mu)), [alpha > 1])
@@ -551,7 +552,7 @@ def _() -> Answer:
     return encloses(mechanism, dp.RenyiDP(alpha, e), e, alpha / (2 * mu), points, sign=1)
 
 
-@E.entry(REFUTED)
+@E.entry(REFUTED, slow=True)
 def false_gdp_clt_bound() -> Answer:
     # The claim is for every number of steps; this is one step.
     m = q * sqrt(exp(1 / sigma**2) - 1)
@@ -559,7 +560,7 @@ def false_gdp_clt_bound() -> Answer:
     return check(subsampled(q, sigma), dp.ApproxDP(eps, profile), [q < 1])
 
 
-@E.entry(REFUTED)
+@E.entry(REFUTED, slow=True)
 def false_gauss_sqrt2ln1delta_eps1() -> Answer:
     return approx(classical(1), eps <= 1, delta < 1)
 

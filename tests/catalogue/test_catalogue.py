@@ -9,26 +9,27 @@ import sympy as sp
 import dpsym as dp
 from dpsym import noise
 from tests.catalogue import entries
-from tests.catalogue.report import ENTRIES, chosen, judged, statements
+from tests.catalogue.report import ENTRIES, best, chosen, judged, statements
 
 FAST = [name for name, entry in ENTRIES.items() if not entry.slow]
 
 
 def test_every_statement_has_an_entry() -> None:
-    assert list(ENTRIES) and set(ENTRIES) == set(statements())
+    assert len(statements()) > 100
+    assert set(ENTRIES) == set(statements())
 
 
 def test_what_is_expected_is_the_truth() -> None:
     for name, entry in ENTRIES.items():
-        wrong = entries.PROVED if statements()[name]["truth"] == "false" else entries.REFUTED
-        assert entry.expected != wrong, name
-        assert bool(entry.why) == (entry.expected in (entries.UNKNOWN, entries.ENCLOSED)), name
+        assert entry.expected in (best(entry), entries.UNKNOWN, entries.ENCLOSED), name
+        assert bool(entry.why) == (entry.expected != best(entry)), name
 
 
 @pytest.mark.parametrize("name", FAST)
 def test_entry(name: str) -> None:
     outcome = judged(ENTRIES[name])
-    assert outcome.verdict == ENTRIES[name].expected, outcome.reason
+    welcome = {ENTRIES[name].expected, best(ENTRIES[name])}
+    assert outcome.verdict in welcome, outcome.reason
 
 
 def test_a_false_entry_is_not_taken_for_true() -> None:
@@ -63,11 +64,17 @@ def test_judged_by_the_truth() -> None:
 
 
 def test_chosen() -> None:
-    assert {entry.name for entry in chosen(("A-gauss-kl",))} == {"A-gauss-kl"}
+    assert [entry.name for entry in chosen(("A-gauss-kl",))] == ["A-gauss-kl"]
     with pytest.raises(SystemExit, match="no entry"):
         chosen(("Z-",))
 
 
 def test_an_enclosure_and_a_value() -> None:
-    third = dp.AdditiveNoise(noise.Laplace(1), 1).enclose(dp.ApproxDP(0, sp.Symbol("d")))
-    assert entries.Enclosed(third, 1 - mpmath.exp(-0.5)).holds() is False  # a double only
+    half = dp.AdditiveNoise(noise.Laplace(1), 1).enclose(dp.ApproxDP(0, sp.Symbol("d")))
+    with mpmath.workdps(entries.DIGITS):
+        value = 1 - mpmath.exp(mpmath.mpf(-1) / 2)
+        near = value + mpmath.mpf(10) ** -9
+    assert entries.Enclosed(half, value).holds()
+    assert not entries.Enclosed(half, near).holds()
+    assert entries.Enclosed(half, near, sign=-1).holds()
+    assert not entries.Enclosed(half, near, sign=1).holds()
