@@ -20,6 +20,7 @@ from dpsym.version import VERSION as __version__
 if TYPE_CHECKING:
     from dpsym.checking import check, check_inequality, prove
     from dpsym.combinators import compose, postprocess
+    from dpsym.enclosures import Enclosure
     from dpsym.errors import DpsymError, InputError, ProofError, UnsupportedError
     from dpsym.guarantees import (
         ZCDP,
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
 _HOMES = {
     "checking": ("check", "check_inequality", "prove"),
     "combinators": ("compose", "postprocess"),
+    "enclosures": ("Enclosure",),
     "errors": ("DpsymError", "InputError", "ProofError", "UnsupportedError"),
     "guarantees": (
         "ApproxDP",

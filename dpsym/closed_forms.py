@@ -27,7 +27,7 @@ from dpsym.mechanisms.base import Mechanism as Explicit
 from dpsym.results import Result
 from dpsym.scope import Scope
 from dpsym.search import leaf
-from dpsym.search.integrals.closed import Case, cases, moment
+from dpsym.search.integrals.closed import Case, cases, joined, moment, reversed_pair
 from dpsym.search.integrals.losses import candidates
 from dpsym.search.leaf.budget import Budget, OutOfBudget
 from dpsym.search.privacy.prover import Stuck, prove_statement
@@ -163,7 +163,7 @@ class _Derivation:
     ) -> ClosedForm:
         found: list[tuple[Pair, Term, sp.Expr]] = []
         for pair in self.extreme_pairs():
-            for direction in (pair, _reversed(pair)):
+            for direction in (pair, reversed_pair(pair)):
                 integral = self.total(direction)
                 if integral is not None:
                     found.append((direction, *integral))
@@ -203,7 +203,7 @@ class _Derivation:
         found = [
             (value, pair, region, at)
             for one in self.extreme_pairs()
-            for pair in (one, _reversed(one))
+            for pair in (one, reversed_pair(one))
             for value, region, at in candidates(self.goal(pair, _PURE), pair)
         ]
         samples = points(self.scope.variables, self.facts, 12)
@@ -239,7 +239,7 @@ class _Derivation:
             return None
         if not found or any(case.floors for case in found):
             return None
-        return _joined(found), self.expression(found)
+        return joined(found), self.expression(found)
 
     def expression(self, found: tuple[Case, ...]) -> sp.Expr:
         def side(fact: Fact) -> sp.Basic:
@@ -287,10 +287,6 @@ class _NotFound:
         return self.text
 
 
-def _reversed(pair: Pair) -> Pair:
-    return replace(pair, regions=tuple(replace(r, p=r.q, q=r.p) for r in pair.regions))
-
-
 def _turned(form: Form) -> Form:
     """A function whose integral is minus the form's, and that is never positive or bounded below:
     for the form t log t, minus (t log t - t + 1), as p and q have the same mass."""
@@ -298,20 +294,6 @@ def _turned(form: Form) -> Form:
     if form.f is t * tm.log(t):
         return Form(t - 1 - form.f, None, tm.MINUS_ONE)
     return Form(-form.f, None if form.at_p is None else -form.at_p, tm.ZERO)
-
-
-def _joined(found: tuple[Case, ...]) -> Term:
-    """The total by cases, as one term."""
-    out = found[-1].total
-    for case in reversed(found[:-1]):
-        value = case.total
-        for fact in reversed(case.conditions):
-            if fact.rel == ">=":
-                value = tm.ite(fact.term, value, out)
-            else:
-                value = tm.ite(-fact.term, out, value)
-        out = value
-    return out
 
 
 def simpler(value: sp.Expr) -> Iterator[sp.Expr]:

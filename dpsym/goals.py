@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from dpsym.kernel.sequents import Sequent
 from dpsym.kernel.statements import (
+    INTEGER,
     PREFIX,
     RATIO,
     REAL,
@@ -28,7 +29,9 @@ from dpsym.printing import TEXT, Notation
 _DEEPEST, _LARGEST = 30, 2000  # what is shown in one piece
 _SPECIAL = frozenset(
     {"pi", "exp", "log", "sqrt", "erfc", "Phi", "Abs", "Max", "Min", "Ite", "and", "for", "with"}
+    | {"atan", "gamma", "loggamma", "lgamma", "of", "each", "integer", "where", "times"}
 )
+_NORMALISED = "nonnegative densities of mass 1"
 
 
 def goal_text(goal: Statement | Sequent, notation: Notation = TEXT) -> str:
@@ -82,7 +85,7 @@ class _Goal:
         said = [self.guarantee(claim) for claim in claims if claim.name != "Distributions"]
         lines = ["has " + " and ".join(said)] if said else []
         if len(said) < len(claims):
-            lines.append(f"{'and ' if said else ''}has densities >= 0 of mass 1")
+            lines.append(f"{'and ' if said else ''}has {_NORMALISED}")
         return lines
 
     def inequality(self, sequent: Sequent) -> str:
@@ -108,7 +111,8 @@ class _Goal:
         label = f"({self.notation.words(repr(pair.label))}) " if pair.label else ""
         limited = bool(pair.variables or pair.facts)
         scope = f"for all {self.domain(pair.variables, pair.facts)}" if limited else ""
-        return f"{label}{scope or 'one pair'}:"
+        factor = "" if pair.normalised else ", up to one positive factor of p and q"
+        return f"{label}{scope or 'one pair'}{factor}:"
 
     def region(self, region: Region) -> str:
         sizes = f"{self.equal('p', region.p)}, {self.equal('q', region.q)}"
@@ -118,9 +122,14 @@ class _Goal:
             return f"{times}an atom with {sizes}"
         inside = f" where {self.facts(region.facts)}" if region.facts else ""
         times = "" if region.weight is None else f", times {self.term(region.weight)}"
-        return f"densities {sizes}{times} of {self.name(region.output)}{inside}"
+        name = self.name(region.output)
+        if region.kind == INTEGER:
+            return f"masses {sizes}{times} of each integer {name}{inside}"
+        return f"densities {sizes}{times} of {name}{inside}"
 
     def guarantee(self, guarantee: Guarantee) -> str:
+        if guarantee.name == "Distributions":
+            return _NORMALISED
         pieces: list[tuple[str, Term]] = []
         args = [arg if arg is None else _clear(arg, pieces) for arg in guarantee.args]
         shown = self.with_pieces(self.notation.show_call(guarantee.name, args), pieces)

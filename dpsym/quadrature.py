@@ -26,7 +26,7 @@ Integrand = Callable[[acb, bool], acb]
 """``f(z, analytic)``: a ball with f(z). If ``analytic`` is set, it must be nan unless f is
 analytic on all of z; functions without branch cuts may ignore it."""
 
-_SAMPLES = 8
+_SAMPLES, _STEPS = 4, 200
 _DEPTH = 4000  # halvings of the range: a peak may be 1e-300 of it
 _EVALUATIONS = 150  # times the precision in bits; a few hundred in all do for a smooth function
 _ZERO = arb(0)
@@ -78,15 +78,27 @@ def integrate(f: Integrand, start: arb, end: arb, bits: int = 60, scale: arb | N
 
 
 def magnitude(f: Integrand, start: arb, end: arb) -> arb:
-    """About the size of the integral of f, from a few points near the ends: a hint only."""
-    largest = _ZERO
+    """About the size of the integral of f, a hint only: from a few points near the ends, and from
+    a walk uphill to where f is level over a part of the range."""
     start, end = start.mid(), end.mid()
+
+    def at(point: arb) -> arb:
+        value = abs(f(acb(point.mid()), False).real.mid())
+        return value if value.is_finite() else _ZERO
+
+    largest = _ZERO
     for i in range(_SAMPLES):
-        distance = (end - start) * fmpq(1, 2 * 8**i)
+        distance = ((end - start) * fmpq(1, 2 * 64**i)).mid()
         for point in (start + distance, end - distance):
-            value = abs(f(acb(point.mid()), False).real.mid()) * distance.mid()
-            if value.is_finite() and value > largest:
-                largest = value
+            largest = largest.max(at(point) * distance)
+    for _ in range(_STEPS):
+        third = ((end - start) / 3).mid()
+        left, right = at(start + third), at(end - third)
+        if left == right == 0:
+            break
+        if 4 * left > right and 4 * right > left:
+            return largest.max(left.max(right) * third)
+        start, end = (start, end - third) if left > right else (start + third, end)
     return largest
 
 

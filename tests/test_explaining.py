@@ -13,8 +13,9 @@ from dpsym.explaining.here import Here
 from dpsym.explaining.steps import REASONS
 from dpsym.kernel import terms as tm
 from dpsym.kernel.proofs import Proof, prove_lemma, step
+from dpsym.kernel.rules_mechanisms import Limit, Mass, Piece, Slack
 from dpsym.kernel.sequents import Sequent
-from dpsym.kernel.statements import Fact
+from dpsym.kernel.statements import Fact, Guarantee, Mechanism, Pair, Region, Statement
 from dpsym.kernel.terms import ONE, var
 from dpsym.latex import LATEX
 from dpsym.printing import TEXT
@@ -248,17 +249,69 @@ def test_theorems_about_mechanisms() -> None:
     e, f = symbols("epsilon_1 epsilon_2", nonnegative=True)
     b, d = symbols("b delta", positive=True)
     laplace = dp.AdditiveNoise(dp.noise.Laplace(scale=b), sensitivity=1)
+    gaussian = dp.AdditiveNoise(dp.noise.Gaussian(sigma=b), sensitivity=1)
+    geometric = dp.AdditiveNoise(dp.noise.Geometric(scale=b), sensitivity=1)
+    response = dp.RandomizedResponse(e, categories=3)
     for subject, claim, where in (
         (dp.compose(dp.ApproxDP(e, d), dp.ApproxDP(f, d)), dp.ApproxDP(e + f, 2 * d), []),
         (dp.postprocess(dp.RenyiDP(2, e)), dp.RenyiDP(2, e), []),
         (laplace, dp.PureDP(1 / b), []),
         (dp.compose(dp.ZCDP(e), dp.ZCDP(f)), dp.ZCDP(e + f), []),
+        (gaussian, dp.RenyiDP(2, 1 / b**2), []),
+        (laplace, dp.RenyiDP(1, 1 / b), []),
+        (response, dp.ApproxDP(0, (exp(e) - 1) / (exp(e) + 2)), []),
+        (geometric, dp.PureDP(1 / b), []),
     ):
         verdict = dp.check(subject, claim, where=where)
         assert isinstance(verdict, dp.Proved), verdict
         for result in re.split(r"^(?=Lemma|Claim)", verdict.explain(), flags=re.MULTILINE):
             assert_numbered(numbers(result.splitlines()))
         assert_latex(verdict.explain(latex=True))
+
+
+def about(claim: Guarantee, *regions: Region) -> Statement:
+    return Statement((("y", "real"),), (Fact(y, ">"),), (Mechanism((Pair(regions),)),), (claim,))
+
+
+def told(about: Statement, rule: str, **parameters: object) -> str:
+    premises = step(about, rule, parameters)
+    return REASONS[rule](Here(about, parameters, premises, Abbreviated(TEXT, []), str))
+
+
+def test_an_integral_tells_its_pieces_and_the_values_at_their_ends() -> None:
+    total = Guarantee("ApproxDP", (tm.ZERO, tm.num(1) / 4), False)
+    flat = Region(ONE, 2 * x, "x", (Fact(x, ">="), Fact(1 - x, ">=")))
+    half = tm.num(1) / 2
+    pieces = ((Piece(x - tm.power(x, 2), until=half), Piece(tm.num(1) / 4)),)
+    assert told(about(total, flat), "integral", low=(tm.ZERO, tm.ZERO), pieces=pieces) == (
+        "Integrate Max(p - q, 0) over all outputs, piece by piece. "
+        "Piece 1, x from 0 to 1/2: the antiderivative is x - x**2, 0 at the start and 1/4 at the "
+        "end. Piece 2, x from 1/2 to 1: the antiderivative is 1/4, 1/4 at the start and 1/4 at the "
+        "end. At every output, an antiderivative grows at least as fast as the function. It "
+        "remains that the total is at most what is claimed."
+    )
+
+
+def test_a_sum_tells_its_limits_and_what_the_masses_are() -> None:
+    mass = (1 - tm.exp(-y)) * tm.exp(-x * y)
+    steps = Region(mass, mass, "x", (Fact(x, ">="),), kind="integer")
+    end = Limit(tm.ZERO, (Slack(ONE, "exp", 0, y, tm.ZERO),))
+    pieces = ((Piece(tm.ZERO, last=end, p=2 * mass / 2, q=None),),)
+    claim = Guarantee("ApproxDP", (tm.ZERO, tm.ZERO), False, True)
+    text = told(about(claim, steps), "integral", low=(tm.ZERO, tm.ZERO), pieces=pieces)
+    assert text.startswith("Sum Max(q - p, 0) over all outputs, piece by piece. Piece 1, integers ")
+    assert "x from 0 to infinity, where q is 2*(1 - exp(-y))*exp(-x*y)/2: the antidiff" in text
+    assert "0 at the start and tending to at most 0 at the end" in text
+
+
+def test_known_masses_tell_where_the_densities_are_taken() -> None:
+    p, q = (tm.exp(-tm.power(item, 2)) / tm.sqrt(tm.PI) for item in (x, x - y))
+    second = Guarantee("RenyiDP", (tm.num(2), 2 * tm.power(y, 2)), False)
+    moved = Mass(tm.exp(2 * tm.power(y, 2)), "p", -y, ONE, ())
+    text = told(about(second, Region(p, q, "x")), "masses", masses=(moved,), mirror=None)
+    assert "exp(2*y**2) times p at x + y. Each density has mass 1" in text
+    even = told(about(second, Region(p, q, "x")), "masses", masses=(moved,), mirror=(y, None))
+    assert "the mean of q*exp(2*log(p/q)) there and at y - x, which has the same" in even
 
 
 def test_the_check_of_latex_finds_faults() -> None:

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Any
 
 import sympy as sp
@@ -35,7 +37,7 @@ from dpsym.enclosures.rewriting import (
 )
 from dpsym.enclosures.roots import Segment, bounds, signs
 from dpsym.enclosures.tails import bound_of_log, germ, hull, integral, of_sum, trend
-from dpsym.quadrature import between, integrate
+from dpsym.quadrature import Integrand, between, integrate
 
 __all__ = [
     "Measured",
@@ -76,29 +78,43 @@ Tail = Callable[[arb, int], arb]
 """What is beyond T on one side (1: [T, oo), -1: (-oo, -T])."""
 
 
-def _ranges(piece: Piece, tail: Tail, tolerance: arb) -> tuple[list[_Range], arb]:
+@lru_cache(maxsize=1024)
+def reach(item: Product, side: int) -> int:
+    """About how far out there is mass, as a power of two: where to look first."""
+    near = sided(item, side)
+    try:
+        end, _ = cut_off(lambda t: integral(germ(near, t), t), arb(2) ** -64, _ZERO)
+    except (Undecided, Infinite):
+        return 0
+    return round(math.log2(float(end))) if end > arb(2) ** -1000 else -1000
+
+
+def _ranges(piece: Piece, item: Product, tail: Tail, tolerance: arb) -> tuple[list[_Range], arb]:
     """The piece without its infinite ends, and what these contribute."""
     outside = _ZERO
     low, high = piece.start, piece.end
     start = None if low is -sp.oo else ball(low)
     end = None if high is sp.oo else ball(high)
     if end is None:
-        cut, rest = cut_off(lambda t: tail(t, 1), tolerance, start if start is not None else _ZERO)
+        least = start if start is not None else _ZERO
+        cut, rest = cut_off(lambda t: tail(t, 1), tolerance, least, reach(item, 1))
         end, outside = cut, outside + rest
     if start is None:
         least = _ZERO if high is sp.oo else -end
-        cut, rest = cut_off(lambda t: tail(t, -1), tolerance, least)
+        cut, rest = cut_off(lambda t: tail(t, -1), tolerance, least, reach(item, -1))
         start, outside = -cut, outside + rest
     if start < 0 < end:
         return [_Range(start, _ZERO, -1), _Range(_ZERO, end, 1)], outside
     return [_Range(start, end, 1 if end > 0 else -1)], outside
 
 
+@lru_cache(maxsize=1024)
 def sided(item: Product, side: int) -> Product:
     """As a function of the distance from 0 on that side."""
     return product_towards(item if side > 0 else reflect_product(item), 1)
 
 
+@lru_cache(maxsize=1024)
 def sided_sum(term: Sum, side: int) -> Sum:
     return towards(term if side > 0 else reflect(term), 1)
 
@@ -117,7 +133,7 @@ def mass(pieces: Sequence[tuple[Piece, Product]], tolerance: arb, bits: int) -> 
         def tail(start: arb, side: int, item: Product = item) -> arb:
             return integral(germ(sided(item, side), start), start)
 
-        ranges, outside = _ranges(piece, tail, tolerance)
+        ranges, outside = _ranges(piece, item, tail, tolerance)
         tails += outside.rad()
         total += outside
         for part in ranges:
@@ -126,8 +142,26 @@ def mass(pieces: Sequence[tuple[Piece, Product]], tolerance: arb, bits: int) -> 
 
 
 def _integral(item: Product, part: _Range, bits: int) -> arb:
-    density = product(product_towards(item, part.side), COMPLEX)
-    return integrate(lambda z, _: density(z), part.start, part.end, bits)
+    sided_item = product_towards(item, part.side)
+    density = product(sided_item, COMPLEX)
+    return _between(lambda z, _: density(z), product(sided_item), part.start, part.end, bits)
+
+
+def _between(f: Integrand, rough: Function, start: arb, end: arb, bits: int) -> arb:
+    """The integral of f, of which ``rough`` encloses the values, or a bound, on real balls.
+
+    An end at which f is not analytic, such as that of x**(3/2) at 0, is cut off.
+    """
+    gap = (end - start).mid() * arb(2) ** (-2 * bits)
+    cut = _ZERO
+    inner_start, inner_end = start + gap, end - gap
+    if not f(acb(start.union(inner_start)), True).is_finite():
+        cut += rough(start.union(inner_start)) * gap
+        start = inner_start
+    if not f(acb(inner_end.union(end)), True).is_finite():
+        cut += rough(inner_end.union(end)) * gap
+        end = inner_end
+    return integrate(f, start, end, bits) + cut
 
 
 def moment(pieces: Sequence[Piece], alpha: sp.Expr, tolerance: arb, bits: int) -> Measured:
@@ -162,6 +196,7 @@ def kullback_leibler(pieces: Sequence[Piece], tolerance: arb, bits: int) -> Meas
     return mass(found, tolerance, bits)
 
 
+@lru_cache(maxsize=1024)
 def loss_of(p: Product, q: Product) -> Sum:
     return aligned(minus(logarithm(p), logarithm(q)))
 
@@ -194,7 +229,7 @@ def _positive_part(piece: Piece, p: Product, excess: Sum, tolerance: arb, bits: 
         whole = integral(germ(sided(p, side), start), start)
         return whole * excess_share(sided_sum(excess, side), start)
 
-    ranges, outside = _ranges(piece, tail, tolerance)
+    ranges, outside = _ranges(piece, p, tail, tolerance)
     total = outside
     for part in ranges:
         near = towards(excess, part.side)
@@ -266,7 +301,11 @@ def _between_roots(density: Product, excess: Sum, segment: Segment, bits: int) -
     def integrand(z: acb, _: bool) -> Any:
         return -(p(z) * (-r(z)).expm1())
 
-    return _nonnegative(integrate(integrand, segment.start, segment.end, bits))
+    height = product(density)
+    found = _between(
+        integrand, lambda z: height(z) * between(_ZERO, _ONE), segment.start, segment.end, bits
+    )
+    return _nonnegative(found)
 
 
 def _nonnegative(value: arb) -> arb:
@@ -301,16 +340,16 @@ def largest_loss(pieces: Sequence[Piece], tolerance: arb) -> arb:
             continue
         if piece.q is None:
             raise Infinite
-        losses.append((piece, loss_of(piece.p, piece.q)))
+        losses.append((piece, piece.p, loss_of(piece.p, piece.q)))
     low = high = arb.neg_inf()
-    for piece, loss in losses:
+    for piece, _, loss in losses:
         for value in _samples(piece, loss):
             low = low.max(value.lower())
-    for piece, loss in losses:
+    for piece, p, loss in losses:
         if loss.is_constant:
             found = [ball(loss.poly[0]) if loss.poly else _ZERO]
         else:
-            found = list(_suprema(piece, loss, tolerance, low))
+            found = list(_suprema(piece, p, loss, tolerance, low))
         for value in found:
             low, high = low.max(value.lower()), high.max(value.upper())
     return between(low, high.max(low))
@@ -329,7 +368,7 @@ def _samples(piece: Piece, loss: Sum) -> Iterator[arb]:
                     yield value
 
 
-def _suprema(piece: Piece, loss: Sum, tolerance: arb, known: arb) -> Iterator[arb]:
+def _suprema(piece: Piece, p: Product, loss: Sum, tolerance: arb, known: arb) -> Iterator[arb]:
     """Enclosures, the greatest of which holds the supremum if it is above ``known``."""
     tails: list[arb] = []
 
@@ -340,7 +379,7 @@ def _suprema(piece: Piece, loss: Sum, tolerance: arb, known: arb) -> Iterator[ar
         tails.append(value)
         return value
 
-    ranges, _ = _ranges(piece, tail, tolerance)
+    ranges, _ = _ranges(piece, p, tail, tolerance)
     yield from (value for value in tails if value.rad() <= tolerance)
     for part in ranges:
         yield from _supremum(function(towards(loss, part.side)), part, tolerance, known)

@@ -16,6 +16,7 @@ from dpsym.enclosures.failures import Infinite, Undecided
 from dpsym.enclosures.integers import Run
 from dpsym.enclosures.numbers import ball, sign
 from dpsym.enclosures.pieces import Piece, pieces
+from dpsym.enclosures.scale import smallness
 from dpsym.errors import InputError
 from dpsym.mechanisms.base import Part
 
@@ -33,6 +34,7 @@ __all__ = [
 _ZERO = arb(0)
 _MAX_BITS = 1 << 13
 _MAX_ROUNDS = 24
+_MOST_FOR_TAILS = 1024
 _FARTHEST = 1 << 15  # tails down to 2**-this
 
 
@@ -85,18 +87,22 @@ def _refuse_symbols(part: Part) -> None:
 # --- to a given accuracy --------------------------------------------------------------------------
 
 
-def _refined(measure: Callable[[arb, int], Measured], bits: int, enough: arb | None = None) -> arb:
+def _refined(
+    measure: Callable[[arb, int], Measured], bits: int, enough: arb | None = None, hint: int = 0
+) -> arb:
     """A measure >= 0 to so many bits of relative accuracy, if more precision and longer ranges
     can bring that; otherwise as well as it goes. A value below ``enough`` may be less accurate.
+    ``hint`` is about -log2 of the value.
 
     Raises: Infinite; Undecided.
     """
-    precision, smallness = bits + 36, bits
+    far = bits + min(hint, _FARTHEST // 4)
+    precision = min(far + 36, max(_MOST_FOR_TAILS, bits + 36))
     best: arb | None = None
     for _ in range(_MAX_ROUNDS):
         with flint.ctx.workprec(precision):
             try:
-                found = measure(arb(2) ** -smallness, bits + 4)
+                found = measure(arb(2) ** -far, bits + 4)
             except Undecided:
                 if precision >= _MAX_BITS:
                     if best is None:
@@ -115,15 +121,16 @@ def _refined(measure: Callable[[arb, int], Measured], bits: int, enough: arb | N
             if value.is_finite() and found.tails > error / 4:
                 if value > 0:
                     wanted = bits + 4 - _exponent(value.lower())
-                    smallness = max(wanted, smallness + 8)
+                    far = max(wanted, far + 8)
                 else:
-                    smallness *= 2
-                precision = max(precision, bits + 36)
+                    far *= 3
+                # what small tails are small against may come from small losses too
+                precision = max(precision, min(far + 36, _MOST_FOR_TAILS))
             elif precision < _MAX_BITS:
                 precision *= 2
             else:
                 break
-            if smallness > _FARTHEST:
+            if far > _FARTHEST:
                 break
     if best is None:
         raise Undecided("the precision")
@@ -139,13 +146,17 @@ def _exponent(value: arb) -> int:
 
 
 def _over(
-    pair: Pair, measure: Callable[[arb, int], Measured], bits: int, enough: arb | None = None
+    pair: Pair,
+    measure: Callable[[arb, int], Measured],
+    bits: int,
+    enough: arb | None = None,
+    hint: int = 0,
 ) -> arb:
     """The measure, divided by the total mass if the densities are not normalised."""
     if pair.normalised:
-        return _refined(measure, bits, enough)
+        return _refined(measure, bits, enough, hint)
     total = mass(pair, bits + 2)
-    value = _refined(measure, bits + 2, None if enough is None else enough * total)
+    value = _refined(measure, bits + 2, None if enough is None else enough * total, hint)
     with flint.ctx.workprec(bits + 36):
         return value / total
 
@@ -189,7 +200,16 @@ def hockey_stick(pair: Pair, eps: sp.Expr, bits: int, enough: arb | None = None)
             _exactly(_atoms_over(pair, eps)),
         )
 
-    return _over(pair, measure, bits, enough)
+    return _over(pair, measure, bits, enough, _hint(pair, eps))
+
+
+def _hint(pair: Pair, eps: sp.Expr) -> int:
+    if pair.atoms:
+        return 0
+    with flint.ctx.workprec(53):
+        line = [smallness(piece.start, piece.end, piece.p, piece.q, eps) for piece in pair.line]
+        lattice = [smallness(run.first, run.last, run.p, run.q, eps) for run in pair.lattice]
+    return min((found for found in (*line, *lattice) if found is not None), default=0)
 
 
 def _atoms_over(pair: Pair, eps: sp.Expr) -> arb:

@@ -153,7 +153,16 @@ def _power(base: Atom, exponent: sp.Expr, kind: str, bits: int) -> Function:
     number = ball(exponent)
     if kind == COMPLEX:
         return lambda z: (inner(z).log(analytic=True) * number).exp()
-    return lambda z: (inner(z).log() * number).exp()
+    return lambda z: _real_power(inner(z), number)
+
+
+def _real_power(value: Any, exponent: arb) -> Any:
+    """Of what is not negative: a ball with 0 inside gives one from 0 on, if the exponent is > 0."""
+    if isinstance(value, arb) and exponent > 0 and not value > 0 and value.is_finite():
+        upper = value.upper()
+        top = (upper.log() * exponent).exp() if upper > 0 else arb(0)
+        return top.union(arb(0))
+    return (value.log() * exponent).exp()
 
 
 def _atom(base: Atom, kind: str, bits: int) -> Function:

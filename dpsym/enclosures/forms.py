@@ -8,6 +8,7 @@ rewriting: terms that cancel in log p - log q, or in p**alpha q**(1 - alpha), ar
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import zip_longest
 
 import sympy as sp
@@ -310,6 +311,7 @@ def positive(term: Sum) -> bool:
     return False
 
 
+@lru_cache(maxsize=4096)
 def log_of(factor: sp.Expr) -> sp.Expr:
     """As a sum of logarithms of the factors, so that those of p and q cancel."""
     if isinstance(factor, sp.Mul) and all(sign(part) > 0 for part in factor.args):

@@ -9,7 +9,7 @@ from functools import lru_cache
 import sympy as sp
 from flint import arb
 
-from dpsym.enclosures.continuous import Measured, excess_share, loss_of, sided, sided_sum
+from dpsym.enclosures.continuous import Measured, excess_share, loss_of, reach, sided, sided_sum
 from dpsym.enclosures.evaluate import function, product
 from dpsym.enclosures.failures import Infinite, Undecided
 from dpsym.enclosures.forms import Product, Sum, constant, minus, power, times, to_product
@@ -82,19 +82,21 @@ Tail = Callable[[int, int], arb]
 """The sum from N on, on one side (1: k >= N, -1: k <= -N)."""
 
 
-def _finite(run: Run, tail: Tail, tolerance: arb) -> tuple[int, int, arb]:
+def _finite(run: Run, item: Product, tail: Tail, tolerance: arb) -> tuple[int, int, arb]:
     """The run without its infinite ends, and what these add."""
     first, last, outside = run.first, run.last, _ZERO
     if last is None:
-        n, rest = _cut(lambda n: tail(n, 1), tolerance, first if first is not None else 0)
+        least = first if first is not None else 0
+        n, rest = _cut(lambda n: tail(n, 1), tolerance, least, reach(item, 1))
         last, outside = n - 1, outside + rest
     if first is None:
-        n, rest = _cut(lambda n: tail(n, -1), tolerance, -last if run.last is not None else 0)
+        least = -last if run.last is not None else 0
+        n, rest = _cut(lambda n: tail(n, -1), tolerance, least, reach(item, -1))
         first, outside = 1 - n, outside + rest
     return first, last, outside
 
 
-def _cut(tail: Callable[[int], arb], tolerance: arb, least: int) -> tuple[int, arb]:
+def _cut(tail: Callable[[int], arb], tolerance: arb, least: int, hint: int) -> tuple[int, arb]:
     """An N > least, N >= 1, about the smallest with a tail this accurate."""
 
     def from_power(end: arb) -> arb:
@@ -102,10 +104,10 @@ def _cut(tail: Callable[[int], arb], tolerance: arb, least: int) -> tuple[int, a
             raise Undecided("a tail from below 1 on")
         return tail(_whole(end))
 
-    end, found = cut_off(from_power, tolerance, arb(max(least, 1)))
+    end, found = cut_off(from_power, tolerance, arb(max(least, 1)), hint)
     good = _whole(end)
     bad = max(least, good // 2)
-    while good - bad > max(1, good // 16):
+    while good - bad > max(1, good // 4):
         middle = (good + bad) // 2
         try:
             value = tail(middle)
@@ -134,7 +136,7 @@ def mass(items: Sequence[tuple[Run, Product]], tolerance: arb) -> Measured:
         def tail(n: int, side: int, item: Product = item) -> arb:
             return series(germ(sided(item, side), arb(n)), n)
 
-        first, last, outside = _finite(run, tail, tolerance)
+        first, last, outside = _finite(run, item, tail, tolerance)
         tails += outside.rad()
         total += outside + _finite_sum(item, first, last)
     return Measured(total, tails)
@@ -201,7 +203,7 @@ def _positive_part(
         start = arb(n)
         return series(germ(sided(p, side), start), n) * excess_share(sided_sum(excess, side), start)
 
-    first, last, outside = _finite(run, tail, tolerance)
+    first, last, outside = _finite(run, p, tail, tolerance)
     at_p, at_q = product(p), product(q)
 
     def term(k: int) -> arb:
@@ -225,13 +227,13 @@ def largest_loss(items: Sequence[Run], tolerance: arb) -> arb:
         if loss.is_constant:
             values = [ball(loss.poly[0]) if loss.poly else _ZERO]
         else:
-            values = _losses(run, loss, tolerance, low)
+            values = _losses(run, run.p, loss, tolerance, low)
         for value in values:
             low, high = low.max(value.lower()), high.max(value.upper())
     return between(low, high)
 
 
-def _losses(run: Run, loss: Sum, tolerance: arb, known: arb) -> list[arb]:
+def _losses(run: Run, p: Product, loss: Sum, tolerance: arb, known: arb) -> list[arb]:
     values: list[arb] = []
 
     def tail(n: int, side: int) -> arb:
@@ -242,7 +244,7 @@ def _losses(run: Run, loss: Sum, tolerance: arb, known: arb) -> list[arb]:
             values.append(value)
         return value
 
-    first, last, _ = _finite(run, tail, tolerance)
+    first, last, _ = _finite(run, p, tail, tolerance)
     forms = {side: function(towards(loss, side)) for side in (1, -1)}
     values.extend(forms[1 if k >= 0 else -1](arb(k)) for k in range(first, last + 1))
     return values

@@ -137,6 +137,7 @@ _FUNCTIONS: dict[type, Callable[..., arb]] = {
 }
 
 
+@lru_cache(maxsize=8192)
 def sign(value: sp.Expr) -> int:
     """The sign of a constant: 1, -1, or 0 if SymPy shows it to be 0.
 

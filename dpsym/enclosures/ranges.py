@@ -17,8 +17,10 @@ _FARTHEST = 1 << 14  # T up to 2**this
 _NEAREST = -(1 << 14)
 
 
-def cut_off(tail: Tail, tolerance: arb, least: arb) -> tuple[arb, arb]:
+def cut_off(tail: Tail, tolerance: arb, least: arb, hint: int = 0) -> tuple[arb, arb]:
     """A power of two T > least, about the smallest with a tail this accurate, and the tail.
+
+    The search starts from 2**hint, which is taken if there is nothing beyond it at all.
 
     Raises: Undecided if there is none.
 
@@ -41,7 +43,7 @@ def cut_off(tail: Tail, tolerance: arb, least: arb) -> tuple[arb, arb]:
     lowest = _NEAREST
     if least > 0:
         lowest = _exponent(least) + 1
-    good, bad = _gallop(enough, max(0, lowest), lowest)
+    good, bad = _gallop(enough, found, max(hint, lowest), lowest)
     while good - bad > 1:
         middle = (good + bad) // 2
         if enough(middle):
@@ -51,10 +53,14 @@ def cut_off(tail: Tail, tolerance: arb, least: arb) -> tuple[arb, arb]:
     return arb(2) ** good, found[good]
 
 
-def _gallop(enough: Callable[[int], bool], start: int, lowest: int) -> tuple[int, int]:
+def _gallop(
+    enough: Callable[[int], bool], found: dict[int, arb], start: int, lowest: int
+) -> tuple[int, int]:
     """Exponents (good, bad) with bad < good."""
     step = 1
     if enough(start):
+        if found[start] == 0:  # nothing to gain
+            return start, start - 1
         good = start
         while good > lowest:
             trial = max(lowest, good - step)

@@ -48,6 +48,7 @@ def towards(term: Sum, side: int) -> Sum:
     return plus(*terms)
 
 
+@lru_cache(maxsize=2048)
 def product_towards(item: Product, side: int) -> Product:
     """The same for a product: out of each of its bases."""
     out = Product(item.factor, towards(item.exponent, side))

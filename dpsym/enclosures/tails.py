@@ -8,6 +8,7 @@ they are infinite.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import lru_cache
 from itertools import zip_longest
 
 import sympy as sp
@@ -41,6 +42,7 @@ class Germ:
         return self.order == 0 and not self.poly
 
 
+@lru_cache(maxsize=8192)
 def _add(first: Poly, second: Poly) -> Poly:
     out = [a + b for a, b in zip_longest(first, second, fillvalue=sp.S.Zero)]
     while out and sign(out[-1]) == 0:
@@ -128,26 +130,30 @@ def germ(item: Product, start: arb) -> Germ:
 
 def _exponential(term: Sum, start: arb) -> Germ:
     out = Germ(ball(term.poly[0]).exp() if term.poly else _ONE, sp.S.Zero, term.poly[1:])
+    growing = []
     for item in term.rest:
-        out = _times(out, _exponential_of(item, start))
+        if _is_lgamma(item):
+            out = _times(out, _lgamma_falls(item.factor, item.powers[0][0], start))
+            continue
+        inner = germ(item, start)
+        if trend(inner) > 0:
+            growing.append(item)
+        else:
+            out = _times(out, Germ(hull(inner, start).exp()))
+    if growing:  # together, since they may cancel in part
+        out = _times(out, _exponential_of_growing(of_sum(Sum((), tuple(growing)), start), start))
     return out
 
 
-def _exponential_of(item: Product, start: arb) -> Germ:
-    """exp of one product: bounded, or falling to minus infinity."""
-    if item.exponent.is_constant and len(item.powers) == 1:
-        base, exponent = item.powers[0]
-        if base.name == "lgamma" and exponent == 1 and sign(item.factor) < 0:
-            return _lgamma_falls(item.factor, base, start)
-    inner = germ(item, start)
-    rises = trend(inner)
-    if rises <= 0:
-        top = _at(inner.order, inner.poly, start)
-        if rises < 0:
-            if not _log_slope(inner.order, inner.poly, start) <= 0:
-                raise Undecided("whether it falls from there on")
-            top = top.union(_ZERO)
-        return Germ((inner.span * top).exp())
+def _is_lgamma(item: Product) -> bool:
+    if not item.exponent.is_constant or len(item.powers) != 1 or sign(item.factor) >= 0:
+        return False
+    base, exponent = item.powers[0]
+    return base.name == "lgamma" and exponent == 1
+
+
+def _exponential_of_growing(inner: Germ, start: arb) -> Germ:
+    """An upper bound of exp of what falls to minus infinity, a lower one of what grows."""
     # g = x**order * exp(poly), of coefficients >= 0
     if any(sign(c) < 0 for c in inner.poly) or (inner.order != 0 and sign(inner.order) < 0):
         raise NoEnclosureError("how fast a tail falls is not known")
@@ -175,7 +181,9 @@ def _exponential_of(item: Product, start: arb) -> Germ:
 def _rational_above(value: arb) -> sp.Rational:
     """A rational number that is no smaller, of few digits."""
     upper = value.upper()
-    if not upper.is_finite() or not abs(upper) < arb(2) ** 4000:
+    if not upper < 0:
+        raise Undecided("a slope")
+    if not abs(upper) < arb(2) ** 4000:
         return sp.Integer(-(2**4000))
     scaled = (upper * 1024).ceil().unique_fmpz()
     if scaled is None:
@@ -213,14 +221,32 @@ def _base(base: Atom, start: arb) -> Germ:
     if base.name == "log":
         return of_sum(Sum((), (Product(sp.S.One, ZERO, ((base, sp.S.One),)),)), start)
     inner = of_sum(base.args[0], start)
-    if base.name == "atan":
-        return Germ(hull(inner, start).atan())
-    if base.name == "erfc":
-        span = hull(inner, start)
-        low = span.upper().erfc() if span.upper().is_finite() else _ZERO
-        high = span.lower().erfc() if span.lower().is_finite() else arb(2)
-        return Germ(low.union(high))
+    if base.name in ("atan", "erfc"):
+        return Germ(_monotone(base.name, inner, start))
     raise NoEnclosureError(f"how fast a tail with {base.name} falls is not known")
+
+
+def _monotone(name: str, inner: Germ, start: arb) -> arb:
+    """The values of atan or erfc, which are bounded, at those of the germ."""
+    if trend(inner) <= 0:
+        values = hull(inner, start)
+        ends = [values.lower(), values.upper()]
+    else:
+        rising = not inner.below and all(sign(c) >= 0 for c in (inner.order, *inner.poly))
+        if not rising or inner.span.contains(0):
+            raise Undecided("an argument that grows")
+        near = inner.span * _at(inner.order, inner.poly, start)
+        ends = [near.lower(), arb.pos_inf()] if near > 0 else [arb.neg_inf(), near.upper()]
+    images = [_at_end(name, end) for end in ends]
+    return images[0].union(images[1])
+
+
+def _at_end(name: str, end: arb) -> arb:
+    if name == "atan":
+        return end.atan()
+    if end.is_finite():
+        return end.erfc()
+    return _ZERO if end > 0 else arb(2)
 
 
 def _series(base: Atom, start: arb) -> Germ:

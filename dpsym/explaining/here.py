@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from dpsym.explaining.abbreviating import Abbreviated
+from dpsym.kernel.rules import Goal
 from dpsym.kernel.statements import Fact
 from dpsym.kernel.terms import Term, var
 
@@ -41,9 +42,10 @@ class Here:
 
 
 Sentence = Callable[[Here], str]
-Mark = Fact | Term
+Mark = Fact | Term | Callable[[Goal], bool]
 Headings = Callable[[Here], Iterator[tuple[Mark, str]]]
-"""Headings, each of the premise that has the fact as a new hypothesis, or is about the term."""
+"""Headings, each of the premise that has the fact as a new hypothesis, is about the term, or passes
+the test."""
 
 
 def says(text: str) -> Sentence:

@@ -64,5 +64,4 @@ REASONS: dict[str, Sentence] = {
     "tower": _tower,
     "limit": names("Let {} decrease to {}.", "name", "start"),
     "postprocess": says("The guarantee's function is convex, so Jensen's inequality applies."),
-    "pointwise": says("Compare the densities at every output."),
 }

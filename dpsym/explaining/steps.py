@@ -10,10 +10,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from dpsym.certificates import earlier_results
-from dpsym.explaining import leaf, privacy
+from dpsym.explaining import leaf, mechanisms, privacy
 from dpsym.explaining.abbreviating import Abbreviated, abbreviations
-from dpsym.explaining.here import Here
-from dpsym.explaining.leaf import HEADINGS, LAST_MATTERS, NONE_MATTERS
+from dpsym.explaining.here import Here, Mark
+from dpsym.explaining.leaf import LAST_MATTERS, NONE_MATTERS
 from dpsym.goals import goal_text, guarantee_text
 from dpsym.kernel.canon import to_term
 from dpsym.kernel.proofs import Lemma, Proof, step, top_obligations
@@ -29,9 +29,12 @@ from dpsym.printing import TEXT, Notation
 
 __all__ = ["REASONS", "explain"]
 
-REASONS = {**leaf.REASONS, **privacy.REASONS}
+REASONS = {**leaf.REASONS, **privacy.REASONS, **mechanisms.REASONS}
+_HEADINGS = {**leaf.HEADINGS, **mechanisms.HEADINGS}
 _CLOSED = "evident"
-_QUIET = frozenset({"tower", "support", "use"})  # whose evident premises are too many to tell
+_QUIET = (
+    frozenset({"tower", "support", "use"}) | mechanisms.QUIET
+)  # whose evident premises are too many to tell
 _MAX_LINES = 4000
 Line = tuple[str, str]  # its number or heading, and the rest
 
@@ -222,11 +225,11 @@ class _Explanation:
 
     def heading(self, rule: str, here: Here, premise: Goal) -> tuple[str, frozenset[Fact]]:
         """What the premise is to the rule, and the hypotheses that this tells."""
+        for mark, text in _HEADINGS[rule](here) if rule in _HEADINGS else ():
+            if _marked(premise, mark, _hypotheses(here.goal)):
+                return text, frozenset([mark] if isinstance(mark, Fact) else [])
         if not isinstance(premise, Sequent) or not isinstance(here.goal, Sequent):
             return "", frozenset()
-        for mark, text in HEADINGS[rule](here) if rule in HEADINGS else ():
-            if _marked(premise, mark, here.goal.hypotheses):
-                return text, frozenset([mark] if isinstance(mark, Fact) else [])
         last = rule in LAST_MATTERS and premise is here.premises[-1]
         if rule in NONE_MATTERS or (rule in LAST_MATTERS and not last):
             return "side condition", frozenset()
@@ -257,10 +260,14 @@ def _without_denominators(premise: Sequent) -> Fact:
     return Fact(to_term(canon.together(canon(premise.goal.term))[0]), premise.goal.rel)
 
 
-def _marked(premise: Sequent, mark: Fact | Term, before: tuple[Fact, ...]) -> bool:
-    """Whether the premise has this new hypothesis, or says that this term has a sign."""
+def _marked(premise: Goal, mark: Mark, before: tuple[Fact, ...]) -> bool:
+    """Whether the premise has this new hypothesis, says that this term has a sign, or passes."""
     if isinstance(mark, Fact):
-        return mark in premise.hypotheses and mark not in before
+        return mark in _hypotheses(premise) and mark not in before
+    if not isinstance(mark, Term):
+        return mark(premise)
+    if not isinstance(premise, Sequent):
+        return False
     try:
         return context(premise.hypotheses).same(premise.goal.term, mark)
     except Refusal:

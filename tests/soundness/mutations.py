@@ -18,16 +18,20 @@ from dpsym.kernel.certificate import verify
 from dpsym.kernel.proofs import Lemma
 from dpsym.kernel.refusal import Refusal
 from dpsym.kernel.rules import RULES
+from dpsym.kernel.statements import Mechanism, Statement
 from dpsym.search import leaf
 from dpsym.search.privacy.prover import Stuck, prove_statement
 from tests.soundness.exact import true_at_points
+from tests.soundness.hostile_leaf import Source
+from tests.soundness.hostile_mechanisms import random_point, witness
+from tests.soundness.values import Undefined, Unsure
 
 RELATIONS = (">=", ">", "!=")
 
 
 def certificates(hard: bool = False) -> list[str]:
     """Certificates of every kind of goal and most rules; of the other rules too, if ``hard``."""
-    from sympy import Abs, Max, erfc, exp, log, pi, sqrt, symbols
+    from sympy import Abs, Interval, Max, Rational, erfc, exp, log, oo, pi, sqrt, symbols
 
     e, e1, e2, d1, d2 = symbols("e e1 e2 d1 d2", nonnegative=True)
     alpha, b, size = symbols("alpha b D", positive=True)
@@ -35,6 +39,9 @@ def certificates(hard: bool = False) -> list[str]:
     x = symbols("x", real=True)
     pure, approx, renyi = dp.PureDP(e1), dp.ApproxDP(e2, d2), dp.RenyiDP(alpha, e2)
     laplace = dp.AdditiveNoise(dp.noise.Laplace(scale=b), sensitivity=size)
+    gaussian = dp.AdditiveNoise(dp.noise.Gaussian(sigma=b), sensitivity=size)
+    response = dp.RandomizedResponse(e, categories=k)
+    waits = dp.DensityPair(exp(-x), 2 * exp(-2 * x), x, Interval(0, oo))
     above = [alpha > 1]
     verdicts = [
         dp.check(dp.compose(pure, dp.PureDP(e2)), dp.PureDP(e1 + e2)),
@@ -48,6 +55,9 @@ def certificates(hard: bool = False) -> list[str]:
         dp.check(dp.postprocess(renyi), renyi, above),
         dp.check(laplace, dp.PureDP(size / b)),
         dp.check(dp.RandomizedResponse(e, categories=k), dp.PureDP(e), [k >= 2]),
+        dp.check(response, dp.ApproxDP(0, (exp(e) - 1) / (exp(e) + k - 1)), [k >= 2]),
+        dp.check(gaussian, dp.RenyiDP(alpha, alpha * size**2 / (2 * b**2)), above),
+        dp.check(waits, dp.ApproxDP(0, Rational(1, 4))),
         dp.check_inequality(1 + x, exp(x)),
         dp.check_inequality(log(1 + e), e),
         dp.check_inequality(e * (exp(e) - 1), 2 * e**2, [e <= 1]),
@@ -57,6 +67,7 @@ def certificates(hard: bool = False) -> list[str]:
     ]
     if hard:  # slow to prove afresh
         verdicts += [
+            dp.check(laplace, dp.RenyiDP(1, size / b + exp(-size / b) - 1)),
             dp.check_inequality(  # a convex function beyond two zeros
                 log((exp(alpha * e) + exp((1 - alpha) * e)) / (1 + exp(e))),
                 alpha * (alpha - 1) * e**2 / 2,
@@ -121,6 +132,20 @@ def _other_text(old: str, source: random.Random) -> str:
     return source.choice((old + "x", "add", "mul", "exp", "log", "max", "PureDP", "ApproxDP", "e1"))
 
 
+def false_of_mechanism(goal: object, count: int = 8) -> bool:
+    """Whether a statement about one explicit mechanism is clearly false at some of these points."""
+    if not isinstance(goal, Statement) or not isinstance(goal.stages[0], Mechanism):
+        return False
+    source = Source(7)
+    for _ in range(count if len(goal.stages) == 1 else 0):
+        try:
+            if witness(goal, random_point(source, goal)) is not None:
+                return True
+        except (Undefined, Unsure):
+            continue
+    return False
+
+
 def outcome(text: str, goal: object) -> str:
     """What a damaged certificate comes to; raises AssertionError if it proves a false goal."""
     try:
@@ -131,6 +156,7 @@ def outcome(text: str, goal: object) -> str:
     if shown == goal:
         return "same goal"
     assert true_at_points(shown), f"a false goal was proved: {shown}"
+    assert not false_of_mechanism(shown), f"a false goal was proved: {shown}"
     if isinstance(found, Lemma):
         assert isinstance(leaf.prove(shown, 20), Lemma), f"not proved afresh: {shown}"
     else:

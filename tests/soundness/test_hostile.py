@@ -7,14 +7,14 @@ from typing import Any
 import pytest
 from flint import fmpq
 
-from dpsym.kernel import rules_algebra, rules_logic
+from dpsym.kernel import rules_algebra, rules_logic, rules_mechanisms
 from dpsym.kernel.proofs import step
 from dpsym.kernel.refusal import Refusal
 from dpsym.kernel.rules import RULES
 from dpsym.kernel.sequents import Sequent
 from dpsym.kernel.statements import Assumed, Fact, Guarantee, Processed, Statement
 from dpsym.kernel.terms import ite, maximum, num, power, sqrt, var
-from tests.soundness import hostile_leaf, hostile_privacy
+from tests.soundness import hostile_leaf, hostile_mechanisms, hostile_privacy
 from tests.soundness.hostile import attacks
 from tests.soundness.hostile_forms import exp_bounds, log_bounds
 from tests.soundness.hostile_leaf import Source
@@ -34,7 +34,8 @@ def test_no_attack_succeeds(name: str, attack: Any) -> None:
 
 
 def test_every_rule_is_attacked() -> None:
-    assert set(RULES) == set(hostile_leaf.RECIPES) | set(hostile_privacy.RECIPES)
+    recipes = {*hostile_leaf.RECIPES, *hostile_privacy.RECIPES, *hostile_mechanisms.RULES}
+    assert set(RULES) == recipes
 
 
 def test_a_rule_without_its_side_condition_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -43,6 +44,26 @@ def test_a_rule_without_its_side_condition_is_noticed(monkeypatch: pytest.Monkey
     for rule in ("split", "have", "monotone", "factor"):
         outcomes = {hostile_leaf.attack(rule, Source(f"{rule} {k}"))[0] for k in range(400)}
         assert "UNSOUND" in outcomes, rule
+
+
+@pytest.mark.parametrize(
+    ("rule", "part"),
+    [
+        ("integral", "shown"),
+        ("integral", "normal"),
+        ("masses", "shown"),
+        ("masses", "normal"),
+        ("distributions", "normal"),
+        ("equal", "Sequent"),
+    ],
+)
+def test_a_rule_for_mechanisms_without_a_premise_is_noticed(
+    monkeypatch: pytest.MonkeyPatch, rule: str, part: str
+) -> None:
+    empty = Sequent((), Fact(num(0), ">="))
+    monkeypatch.setattr(rules_mechanisms, part, lambda *_: [] if part == "shown" else empty)
+    sources = (Source(f"{rule} {k}") for k in range(900))
+    assert any(hostile_mechanisms.attack(rule, source)[0] == "UNSOUND" for source in sources)
 
 
 def test_a_negative_number_over_something_negative_is_no_contradiction() -> None:

@@ -298,13 +298,13 @@ INTEGRALS = [
         "p is not zero, so it counts",
         statement(approx(num(1) / 5), FAST_SLOW),
         "integral",
-        pieces((Piece(ZERO, last=limit(), null="p"),)),
+        pieces((Piece(ZERO, last=limit(), p=ZERO),)),
     ),
     Attack(
         "q is not zero: where it is, -sqrt(pq) is 0, elsewhere not",
         statement(Guarantee("RenyiDPBelowOne", (HALF, ONE), False), FAST_SLOW),
         "integral",
-        pieces((Piece(ZERO, last=limit(), null="q"),), low=(MINUS_ONE, MINUS_ONE)),
+        pieces((Piece(ZERO, last=limit(), q=ZERO),), low=(MINUS_ONE, MINUS_ONE)),
     ),
     Attack(
         "q is zero beyond 1, where the claim's function is 5 p and not q: 1 + 5/e in all",
@@ -380,60 +380,86 @@ INTEGRALS = [
 
 MASSES = [
     Attack(
+        "the mean of p at x and at -x is at most p there only if p is even",
+        statement(moment(RATIO_, HALF), density(BELL, BELL, LINE)),
+        "masses",
+        {"masses": (Mass(HALF, "p", ZERO, ONE, ()),), "mirror": (ZERO, (ZERO, ZERO))},
+    ),
+    Attack(
+        "an odd function that is not bounded below: its mean is 0, its integral infinite",
+        statement(
+            moment(RATIO_ * (power(RATIO_, 2) - power(RATIO_, -2)), ZERO),
+            density(BELL, exp(-power(x, 2) / 2) / sqrt(2 * PI), LINE),
+        ),
+        "masses",
+        {"masses": (), "mirror": (ZERO, (num(-9), num(-9)))},
+    ),
+    Attack(
+        "a function that is not negative, without a bound below",
+        statement(moment(RATIO_, HALF), density(BELL, BELL, LINE)),
+        "masses",
+        {"masses": (Mass(HALF, "p", ZERO, ONE, ()),), "mirror": (ZERO, None)},
+    ),
+    Attack(
         "the integral of p is 1, not 1/2",
         MASS_TWO,
         "masses",
-        {"masses": (Mass(ONE, "p", ZERO, ONE, ()),)},
+        {"masses": (Mass(ONE, "p", ZERO, ONE, ()),), "mirror": None},
     ),
-    Attack("half of p is not p", MASS_TWO, "masses", {"masses": (Mass(HALF, "p", ZERO, ONE, ()),)}),
+    Attack(
+        "half of p is not p",
+        MASS_TWO,
+        "masses",
+        {"masses": (Mass(HALF, "p", ZERO, ONE, ()),), "mirror": None},
+    ),
     Attack(
         "scaled by -1, a density is negative where it counts as -1",
         statement(moment(RATIO_, HALF), density(BELL, BELL, LINE)),
         "masses",
-        {"masses": (Mass(MINUS_ONE, "p", ZERO, MINUS_ONE, ()),)},
+        {"masses": (Mass(MINUS_ONE, "p", ZERO, MINUS_ONE, ()),), "mirror": None},
     ),
     Attack(
         "scaled by 0",
         statement(moment(RATIO_, HALF), density(BELL, BELL, LINE)),
         "masses",
-        {"masses": (Mass(ONE, "p", ZERO, ZERO, ()),)},
+        {"masses": (Mass(ONE, "p", ZERO, ZERO, ()),), "mirror": None},
     ),
     Attack(
         "at b = -1 the density b exp(-b x) is none",
         statement(moment(-RATIO_, num(-2)), SCALED, **RATE),
         "masses",
-        {"masses": (Mass(num(-2), "p", ZERO, ONE, (("b", b - 3),)),)},
+        {"masses": (Mass(num(-2), "p", ZERO, ONE, (("b", b - 3),)),), "mirror": None},
         {"b": 2},
     ),
     Attack(
         "q is zero beyond 1, where the claim's function is 5 p and not q: 1 + 5/e in all",
         statement(moment(ONE, ONE, at_p=num(5)), density(exp(-x), 2 * maximum(1 - x, 0))),
         "masses",
-        {"masses": (Mass(ONE, "q", ZERO, ONE, ()),)},
+        {"masses": (Mass(ONE, "q", ZERO, ONE, ()),), "mirror": None},
     ),
     Attack(
         "Q against P, bounded as P against Q",
         statement(kl(num(19) / 100, reverse=True), FAST_SLOW),
         "masses",
-        {"masses": (Mass(num(19) / 100, "p", ZERO, ONE, ()),)},
+        {"masses": (Mass(num(19) / 100, "p", ZERO, ONE, ()),), "mirror": None},
     ),
     Attack(
         "one shift for the other",
         statement(moment(power(RATIO_, 2), num(2)), SHIFTED),  # exp(2) in fact
         "masses",
-        {"masses": (Mass(exp(num(2)), "p", ONE, ONE, ()),)},
+        {"masses": (Mass(exp(num(2)), "p", ONE, ONE, ()),), "mirror": None},
     ),
     Attack(
         "exp(2) times a mass, all right but for the bound",
         statement(moment(power(RATIO_, 2), num(7)), SHIFTED),
         "masses",
-        {"masses": (Mass(exp(num(2)), "p", MINUS_ONE, ONE, ()),)},
+        {"masses": (Mass(exp(num(2)), "p", MINUS_ONE, ONE, ()),), "mirror": None},
     ),
     Attack(
         "a coefficient that is right for b = 1 only",
         statement(moment(RATIO_, b), SCALED, **RATE),
         "masses",
-        {"masses": (Mass(b, "p", ZERO, ONE, ()),)},
+        {"masses": (Mass(b, "p", ZERO, ONE, ()),), "mirror": None},
         {"b": Fraction(1, 2)},
     ),
 ]
@@ -447,6 +473,52 @@ FALLING = (Piece(exp(-x), last=limit(ZERO, Slack(ONE, "exp", 0, ONE, ZERO))),)
 def sides(*rows: tuple[tuple[Piece, ...], ...]) -> dict[str, Any]:
     return {"pieces": rows}
 
+
+REWRITTEN = [
+    Attack(
+        f"another term for a density that is not it: {what}",
+        statement(approx(num(1) / 5), FAST_SLOW),
+        "integral",
+        pieces((piece,)),
+    )
+    for what, piece in (
+        ("p as q", Piece(ZERO, last=limit(), p=2 * exp(-2 * x))),
+        ("q as p", Piece(ZERO, last=limit(), q=exp(-x))),
+        ("q as something larger", Piece(ZERO, last=limit(), q=3 * exp(-x))),
+        ("p as half of it", Piece(ZERO, last=limit(), p=HALF * exp(-x), q=exp(-x))),
+        ("both as zero", Piece(ZERO, last=limit(), p=ZERO, q=ZERO)),
+        ("p as what is it for x = 1 only", Piece(ZERO, last=limit(), p=exp(-x * x), q=exp(-x))),
+        ("p as what has no value", Piece(ZERO, last=limit(), p=exp(-x) * log(x) / log(x), q=ONE)),
+    )
+] + [
+    Attack(
+        "Q against P, where p and q are exchanged",
+        statement(kl(num(19) / 100, reverse=True), FAST_SLOW),
+        "integral",
+        pieces((Piece(KL_SLOW, last=TO_ZERO, p=exp(-x), q=2 * exp(-2 * x)),), low=BELOW),
+    ),
+    Attack(
+        "at most 0, it is said, without a bound below",
+        statement(moment(RATIO_, HALF), EVEN),
+        "integral",
+        {"low": None, "pieces": ((Piece(HALF * -exp(-x), last=TO_ZERO),),)},
+    ),
+    Attack(
+        "p is 2 exp(-2 x), as one writes it, but not 0",
+        statement(Guarantee("Distributions", ()), density(2 * exp(-2 * x), exp(-x))),
+        "distributions",
+        {
+            "pieces": (
+                (
+                    (Piece(-exp(-x), last=TO_ZERO, p=exp(-x)),),
+                    (Piece(exp(-x), last=TO_ZERO, p=-exp(-x)),),
+                    (Piece(-exp(-x), last=TO_ZERO),),
+                    (Piece(exp(-x), last=TO_ZERO),),
+                ),
+            )
+        },
+    ),
+]
 
 NORMALISED = [
     Attack(
@@ -598,7 +670,7 @@ OTHERS = [
     ),
 ]
 
-ATTACKS = [*INTEGRALS, *MASSES, *NORMALISED, *OTHERS]
+ATTACKS = [*INTEGRALS, *MASSES, *REWRITTEN, *NORMALISED, *OTHERS]
 
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=[attack.why for attack in ATTACKS])
@@ -631,5 +703,5 @@ def test_the_same_attacks_prove_what_is_true() -> None:
     both = sides((DECAYING, FALLING, DECAYING, FALLING))
     assert Attack("not false", settled, "distributions", both).left() is None
     moved = statement(moment(power(RATIO_, 2), exp(num(2))), SHIFTED)
-    right = {"masses": (Mass(exp(num(2)), "p", MINUS_ONE, ONE, ()),)}
+    right = {"masses": (Mass(exp(num(2)), "p", MINUS_ONE, ONE, ()),), "mirror": None}
     assert Attack("not false", moved, "masses", right).left() is None

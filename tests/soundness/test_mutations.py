@@ -4,12 +4,26 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 
-from tests.soundness.mutations import certificates, run
+from dpsym.kernel.certificate import verify
+from dpsym.kernel.statements import Mechanism
+from dpsym.kernel.theorems import Theorem
+from tests.soundness.mutations import certificates, false_of_mechanism, run
 
 
 def test_there_is_a_certificate_of_every_claim():
-    assert len(certificates()) == 17
+    assert len(certificates()) == 20
+
+
+def test_a_false_statement_about_a_mechanism_is_seen():
+    for text in certificates():
+        goal = verify(text)
+        if isinstance(goal, Theorem) and isinstance(goal.statement.stages[0], Mechanism):
+            (claim, *_), name = goal.statement.claims, goal.statement.claims[0].args[-1]
+            less = replace(claim, args=(*claim.args[:-1], name / 2))
+            assert not false_of_mechanism(goal.statement)
+            assert false_of_mechanism(replace(goal.statement, claims=(less,)))
 
 
 def test_damaged_certificates_prove_nothing_false():

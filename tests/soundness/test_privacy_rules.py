@@ -96,7 +96,7 @@ def by_pieces(*pieces, low=(ZERO, ZERO)):
 
 
 def mass(coefficient=ONE, density="q", shift=ZERO, scale=ONE, mapping=()):
-    return {"masses": (Mass(coefficient, density, shift, scale, mapping),)}
+    return {"masses": (Mass(coefficient, density, shift, scale, mapping),), "mirror": None}
 
 
 TAIL = Piece(-exp(-e1 * x), last=ENDLESS)
@@ -202,10 +202,16 @@ MECHANISM_RULES = {
         # where one density is zero
         (
             noise(claim=KL),
-            by_pieces((replace(TAIL, null="q"),)),
+            by_pieces((replace(TAIL, q=ZERO),)),
             "a finite value where a density is zero",
         ),
-        (noise(), by_pieces((replace(TAIL, null="pq"),)), "one of"),
+        (
+            noise(claim=replace(KL, reverse=True, two_way=False)),
+            by_pieces((replace(TAIL, q=ZERO),)),
+            "a finite value where a density is zero",
+        ),
+        (noise(), by_pieces((replace(TAIL, p=var("y")),)), "declared variables"),
+        (noise(), by_pieces((replace(TAIL, q=var("$t")),)), "declared variables"),
     ],
     "masses": [
         (TWO_APPROX, mass(), "one explicit mechanism"),
@@ -236,6 +242,16 @@ MECHANISM_RULES = {
             "free of the parameters",
         ),
         (noise(), mass(density="$t"), "one of"),
+        (noise(), mass() | {"mirror": (ZERO, None)}, "a mirror of the whole line"),
+        (
+            noise(decaying(LINE, **STEPS)),
+            mass() | {"mirror": (num(1) / 2, None)},
+            "a mirror of the whole line",
+        ),
+        (noise(decaying(LINE, **STEPS)), mass() | {"mirror": (d1, None)}, "the whole line"),
+        (noise(decaying(LINE)), mass() | {"mirror": (x, None)}, "declared variables"),
+        (noise(decaying(LINE)), mass() | {"mirror": (ZERO, (x, ZERO))}, "declared variables"),
+        (noise(decaying(LINE)), mass() | {"mirror": (ZERO, ())}, "2 values"),
     ],
     "distributions": [
         (noise(), {"pieces": ()}, "that claim"),

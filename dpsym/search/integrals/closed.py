@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import math
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from dpsym.kernel import terms as tm
+from dpsym.kernel.definitions import Moment, constraints
 from dpsym.kernel.refusal import Refusal
 from dpsym.kernel.rules import step
-from dpsym.kernel.sequents import Sequent
-from dpsym.kernel.statements import Fact, Guarantee, Statement
+from dpsym.kernel.sequents import Facts, Sequent, context
+from dpsym.kernel.statements import Fact, Guarantee, Mechanism, Pair, Statement
 from dpsym.kernel.terms import ZERO, Term, var
-from dpsym.search.integrals.inferences import inferences
+from dpsym.search.integrals.inferences import Inference, inferences
 from dpsym.search.integrals.plans import NoPlan
+from dpsym.search.integrals.sampling import parameters
+from dpsym.search.samples import number
 
-__all__ = ["Case", "cases", "moment"]
+__all__ = ["Case", "cases", "extremes", "joined", "largest", "moment", "reversed_pair"]
 
-_MOST_CASES = 16
+_MOST_CASES, _SAMPLES, _TOLERANCE = 16, 40, 1e-9
 
 
 @dataclass(frozen=True)
@@ -46,13 +50,9 @@ def cases(goal: Statement) -> tuple[Case, ...] | None:
 
 
 def _cases(goal: Statement) -> Iterator[Case | None]:
-    try:
-        steps = list(inferences(goal))
-    except NoPlan:
-        steps = []
-    for rule, parameters in steps:
+    for rule, given in _possible(goal):
         try:
-            premises = step(goal, rule, parameters)
+            premises = step(goal, rule, given)
         except Refusal:
             continue
         statements = [item for item in premises if isinstance(item, Statement)]
@@ -64,9 +64,16 @@ def _cases(goal: Statement) -> Iterator[Case | None]:
             continue
         for index, inner in enumerate(statements):
             for case in _cases(inner):
-                yield None if case is None else _back(case, rule, parameters, index)
+                yield None if case is None else _back(case, rule, given, index)
         return
     yield None
+
+
+def _possible(goal: Statement) -> Iterator[Inference]:
+    try:
+        yield from inferences(goal)
+    except NoPlan:
+        return
 
 
 def _back(case: Case, rule: str, parameters: dict[str, object], index: int) -> Case:
@@ -85,3 +92,96 @@ def _back(case: Case, rule: str, parameters: dict[str, object], index: int) -> C
     if rule == "floor" and isinstance(parameters["value"], Term):
         return replace(case, floors=((name, parameters["value"]), *case.floors))
     return case
+
+
+# -- the largest divergence of a family of pairs
+
+
+def largest(goal: Statement) -> Guarantee | None:
+    """The goal's claim, a bound of one moment, with the moment of the worst pair at an end of its
+    shift as the bound; None if that is not found."""
+    (stage,), (claim,) = goal.stages, goal.claims
+    build = _BOUNDS.get(claim.name)
+    if build is None or not isinstance(stage, Mechanism):
+        return None
+    forward = constraints(replace(claim, two_way=False, reverse=False))[0]
+    if not isinstance(forward, Moment):
+        return None
+    wanted = moment(forward.form.f, forward.form.at_p)
+    totals = []
+    for pair in stage.pairs:
+        for end in extremes(pair, goal.facts):
+            ways = (end, reversed_pair(end))
+            for way in ways if claim.two_way else ways[claim.reverse : claim.reverse + 1]:
+                alone = replace(goal, stages=(Mechanism((way,)),), claims=(wanted,))
+                found = cases(alone)
+                if not found or any(case.floors for case in found):
+                    return None
+                totals.append(joined(found))
+    totals = list(dict.fromkeys(context(goal.facts).canon.normal(total) for total in totals))
+    samples = parameters(goal.variables, goal.facts, _SAMPLES)
+    for total in totals:
+        gaps = [number(total - other, at) for other in totals for at in samples]
+        if all(gap >= -_TOLERANCE or math.isnan(gap) for gap in gaps):
+            return replace(claim, args=build(claim.args, total))
+    return None
+
+
+Args = tuple[Term | None, ...]
+_BOUNDS: dict[str, Callable[[Args, Term], Args]] = {
+    "ApproxDP": lambda args, total: (args[0], total),
+    "RenyiDP": lambda args, total: (args[0], _renyi(args[0], total)),
+    "RenyiDPBelowOne": lambda args, total: (args[0], _renyi(args[0], -total)),
+    "KLDP": lambda args, total: (total,),
+}
+
+
+def _renyi(order: Term | None, total: Term) -> Term:
+    return ZERO if order is None else tm.log(total) / (order - 1)
+
+
+def extremes(pair: Pair, facts: Facts) -> list[Pair]:
+    """The pair at both ends of its only variable, or the pair itself if it has none; nothing if it
+    has several or no ends."""
+    if not pair.variables:
+        return [pair]
+    if len(pair.variables) > 1:
+        return []
+    ((name, _),) = pair.variables
+    known, out = context((*facts, *pair.facts)), []
+    for fact in pair.facts:
+        split = known.affine(fact.term, name)
+        if split is None:
+            return []
+        at = {name: split[1]}
+        regions = tuple(
+            replace(
+                region,
+                p=tm.substitute(region.p, at),
+                q=tm.substitute(region.q, at),
+                facts=tuple(one.substitute(at) for one in region.facts),
+                weight=None if region.weight is None else tm.substitute(region.weight, at),
+            )
+            for region in pair.regions
+        )
+        out.append(replace(pair, regions=regions, variables=(), facts=()))
+    return out
+
+
+def reversed_pair(pair: Pair) -> Pair:
+    """P and Q exchanged."""
+    return replace(pair, regions=tuple(replace(r, p=r.q, q=r.p) for r in pair.regions))
+
+
+def joined(found: tuple[Case, ...]) -> Term:
+    """The total by cases, as one term."""
+    out = found[-1].total
+    for case in reversed(found[:-1]):
+        value = case.total
+        for fact in reversed(case.conditions):
+            if fact.rel == ">=":
+                value = tm.ite(fact.term, value, out)
+            else:
+                value = tm.ite(-fact.term, out, value)
+        out = value
+    return out

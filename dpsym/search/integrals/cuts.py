@@ -198,6 +198,10 @@ def _is_zero(item: Term, facts: Facts, samples: Samples) -> bool:
         raise Split(plain(item, facts))
     if min(values) < 0 < max(values):
         raise Split(plain(item, facts))
+    canon = known.canon
+    for factor, _ in cn.content(canon(item))[1][1] if canon(item) else ():
+        if canon.item_sign(factor, False) and not canon.is_positive(factor):
+            raise Split(-factor)
     return False
 
 

@@ -171,6 +171,8 @@ class _Planner:
 
     def branches(self, item: Term, stretch: Stretch) -> list[Term]:
         """The forms without kinks that a term takes on the stretch."""
+        if not item.kinked:
+            return [item]
         found: dict[Term, bool] = {}
         for at in self.samples:
             for place in self.places(stretch, at):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import time
 from collections.abc import Iterator
@@ -17,6 +18,7 @@ from dpsym.kernel.statements import INTEGER, Assumed, Guarantee, Mechanism, Proc
 from dpsym.kernel.terms import Term
 from dpsym.kernel.theorems import Theorem, prove
 from dpsym.search.bounds import bounds
+from dpsym.search.integrals.closed import largest
 from dpsym.search.integrals.inferences import Inference, by_largest_loss, inferences
 from dpsym.search.integrals.plans import NoPlan
 from dpsym.search.leaf.budget import Budget, OutOfBudget
@@ -194,6 +196,9 @@ class _Prover:
         (claim,) = goal.claims
         if DEFINITIONS[claim.name].member is not None:
             return self.apply(goal, "every", name=_fresh(goal, "alpha"))
+        worst = self.by_worst_pair(goal)
+        if worst is not None:
+            return worst
         if claim.two_way:
             return self.both_ways(goal)
         if any(isinstance(stage, Mechanism) for stage in goal.stages):
@@ -204,6 +209,32 @@ class _Prover:
         if isinstance(constraint, Moment):
             return self.tower(goal)
         raise Stuck(f"no rule proves a claim of {claim.name}")
+
+    def by_worst_pair(self, goal: Statement) -> Proof | None:
+        """First that one explicit mechanism has the divergence of its worst pair, then the claim.
+
+        Raises: Stuck if that divergence exceeds the claim at sample values."""
+        (claim,) = goal.claims
+        single = len(goal.stages) == 1 and isinstance(goal.stages[0], Mechanism)
+        if not single or not any(pair.variables for pair in goal.stages[0].pairs):  # type: ignore[union-attr]
+            return None
+        try:
+            with Budget(self.left()).enforced():
+                found = largest(goal)
+        except (OutOfBudget, Refusal):
+            return None
+        if found is None or _same(found, claim, goal):
+            return None
+        if _meets(claim, found, goal):
+            return None  # the claim is the divergence itself, however it is written
+        if not _meets(found, claim, goal):
+            raise Stuck("the divergence of one pair exceeds the bound at sample values")
+        parameters = {"first": 0, "last": 0, "guarantees": (found,)}
+        try:
+            return self.apply(goal, "cut", **parameters)
+        except Stuck:
+            self.left()
+            return None
 
     def explicit(self, goal: Statement) -> Proof:
         """One explicit mechanism."""
@@ -225,17 +256,18 @@ class _Prover:
         """Rules to try for one explicit mechanism, planned within the time that is left."""
         if support:
             yield "pointwise", {}
-        found: list[Inference] = []
-        reason = ""
-        try:
-            with Budget(self.left()).enforced():
-                for inference in (by_largest_loss if support else inferences)(goal):
-                    found.append(inference)
-        except (OutOfBudget, Refusal, NoPlan) as stop:
-            reason = str(stop)
-        yield from found
-        if reason and not found:
-            raise Stuck(reason, out_of_time=self.left() < 1)
+        found = (by_largest_loss if support else inferences)(goal)
+        for count in itertools.count():
+            try:
+                with Budget(self.left()).enforced():
+                    inference = next(found, None)
+            except (OutOfBudget, Refusal, NoPlan) as stop:
+                if count:
+                    return  # what stopped the earlier ones says more
+                raise Stuck(str(stop), out_of_time=isinstance(stop, OutOfBudget)) from None
+            if inference is None:
+                return
+            yield inference
 
     def both_ways(self, goal: Statement) -> Proof:
         try:
