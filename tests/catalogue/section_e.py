@@ -142,7 +142,7 @@ def tfp166_zero_eps_correct() -> Answer:
     return check(pair, dp.ApproxDP(0, Rational(1, 1000)))
 
 
-@E.entry()
+@E.entry(slow=True)
 def bounded_laplace() -> Answer:
     def size(centre):
         return 1 - (exp(-centre / b) + exp(-(w - centre) / b)) / 2

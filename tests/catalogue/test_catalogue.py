@@ -43,7 +43,7 @@ def test_a_false_entry_is_not_taken_for_true() -> None:
 
     def enclosed() -> entries.Answer:
         claim = dp.ApproxDP(0, sp.Symbol("delta"))
-        value = 1 - sp.exp(-d / (2 * b)) + sp.Rational(1, 10**15)
+        value = 1 - sp.exp(-d / (2 * b)) + sp.Rational(1, 10**9)
         return entries.encloses(laplace, claim, sp.Symbol("delta"), value, [{b: 1, d: 1}])
 
     assert entries.run(entries.Entry("enclosed", enclosed)).verdict == entries.WRONG
