@@ -50,7 +50,10 @@ def lines(entries: list[Entry], reasons: bool = False) -> Iterator[str]:
     totals: dict[str, Counter[str]] = {}
     width = max(len(entry.name) for entry in entries)
     for entry in entries:
-        outcome = judged(entry)
+        try:
+            outcome = judged(entry)
+        except Exception as error:  # the other entries are still of interest
+            outcome = Outcome(UNKNOWN, 0.0, reason=f"raised {type(error).__name__}: {error}")
         totals.setdefault(entry.name[0], Counter())[outcome.verdict] += 1
         note = ""
         if outcome.verdict != entry.expected:
