@@ -1,0 +1,1 @@
+"""Known statements of the literature about mechanisms, each as one comparable claim."""
