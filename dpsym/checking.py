@@ -248,6 +248,9 @@ class _Check:
             except Stuck as failed:
                 stuck = failed
                 continue
+            except (TooLarge, RecursionError) as error:
+                stuck = Stuck(str(error))
+                continue
             theorem = masses.joined(theorem)
             return Proved(
                 goal_text(theorem.statement),

@@ -11,15 +11,16 @@ from dpsym.kernel.definitions import Moment, constraints
 from dpsym.kernel.refusal import Refusal
 from dpsym.kernel.rules import step
 from dpsym.kernel.sequents import Facts, Sequent, context
-from dpsym.kernel.statements import Fact, Guarantee, Mechanism, Pair, Statement
+from dpsym.kernel.statements import REAL, Fact, Guarantee, Mechanism, Pair, Statement
 from dpsym.kernel.terms import ZERO, Term, var
-from dpsym.search.integrals.inferences import Inference, inferences
+from dpsym.search.integrals.inferences import Inference, fresh, inferences
 from dpsym.search.integrals.plans import NoPlan
 from dpsym.search.integrals.sampling import parameters
 from dpsym.search.samples import number
 
 __all__ = ["Case", "cases", "extremes", "joined", "largest", "moment", "reversed_pair"]
 
+_BOUND = "bound"
 _MOST_CASES, _SAMPLES, _TOLERANCE = 16, 40, 1e-9
 
 
@@ -42,14 +43,17 @@ def cases(goal: Statement) -> tuple[Case, ...] | None:
     """The integral in the goal's only claim, whose bound is zero and whose mechanism is one pair;
     None if a part of it is not found."""
     found: list[Case] = []
-    for case in _cases(goal):
+    (claim,), name = goal.claims, fresh(goal, _BOUND)
+    claim = replace(claim, args=(*claim.args[:-1], var(name)))  # by which the premise is told
+    goal = replace(goal, variables=(*goal.variables, (name, REAL)), claims=(claim,))
+    for case in _cases(goal, name):
         if case is None or len(found) == _MOST_CASES:
             return None
         found.append(case)
     return tuple(found)
 
 
-def _cases(goal: Statement) -> Iterator[Case | None]:
+def _cases(goal: Statement, name: str) -> Iterator[Case | None]:
     for rule, given in _possible(goal):
         try:
             premises = step(goal, rule, given)
@@ -57,13 +61,14 @@ def _cases(goal: Statement) -> Iterator[Case | None]:
             continue
         statements = [item for item in premises if isinstance(item, Statement)]
         if rule in ("masses", "integral"):
-            last = premises[-1]
-            if isinstance(last, Sequent):
-                yield Case((), -last.goal.term)
-                return
+            for one in premises:
+                if isinstance(one, Sequent) and name in one.goal.term.vars:
+                    normal = context(goal.facts).canon.normal
+                    yield Case((), normal(tm.substitute(-one.goal.term, {name: ZERO})))
+                    return
             continue
         for index, inner in enumerate(statements):
-            for case in _cases(inner):
+            for case in _cases(inner, name):
                 yield None if case is None else _back(case, rule, given, index)
         return
     yield None

@@ -25,7 +25,7 @@ from dpsym.search.samples import number
 __all__ = ["Split", "compared", "ordered", "plain", "resolved", "roots", "switches"]
 
 Samples = Sequence[Mapping[str, float]]
-_TOLERANCE = 1e-9
+_TOLERANCE, _TINY = 1e-9, 1e-250  # what is smaller has lost its digits
 
 
 class Split(Exception):
@@ -57,7 +57,7 @@ def resolved(item: Term, point: Mapping[str, float]) -> tuple[Term, bool]:
         if part.op in ("abs", "ite", "max", "min"):
             first = number(args[0], point)
             other = number(args[1], point) if part.op in ("max", "min") else 0.0
-            clear = clear and (first > other or first < other)
+            clear = clear and abs(first - other) > _TINY
             if part.op == "abs":
                 done[part] = args[0] if first >= 0 else -args[0]
             elif part.op == "ite":

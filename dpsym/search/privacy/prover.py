@@ -106,7 +106,10 @@ class _Prover:
 
     def sequent(self, goal: Sequent) -> Proof:
         limit, started = min(self.left(), self.leaf_seconds), time.process_time()
-        answer = prove_leaf(goal, limit, self.hints)
+        try:
+            answer = prove_leaf(goal, limit, self.hints)
+        except RecursionError:
+            raise Stuck("a goal that is too deep", (goal,)) from None
         if isinstance(answer, Proof):
             return answer
         spent = time.process_time() - started
