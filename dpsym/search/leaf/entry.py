@@ -31,6 +31,7 @@ _HINTED = 0.6  # share of the time for following hints
 _FRONTIER = 0.15  # for choosing what to show of what is left open
 
 MEMORY = Memory()
+TRIED = "no proof was found before, within as long a time"
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +201,7 @@ def _thoroughly(sequent: Sequent, given: Budget) -> Lemma | Open:
     before = MEMORY.tried(key, seconds)
     if before is not None:
         left = before.left if before.names == names else (sequent,)
-        return Open("no proof was found before, within as long a time", left)
+        return Open(TRIED, left)
     found = _search(sequent, given)
     if isinstance(found, Lemma):
         MEMORY.keep(key, found, names)

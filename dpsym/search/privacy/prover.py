@@ -17,6 +17,7 @@ from dpsym.kernel.sequents import Sequent, context
 from dpsym.kernel.statements import INTEGER, Assumed, Guarantee, Mechanism, Processed, Statement
 from dpsym.kernel.terms import Term
 from dpsym.kernel.theorems import Theorem, prove
+from dpsym.search import leaf
 from dpsym.search.bounds import bounds
 from dpsym.search.integrals.closed import largest
 from dpsym.search.integrals.inferences import Inference, by_largest_loss, fresh, inferences, nothing
@@ -113,7 +114,8 @@ class _Prover:
         if isinstance(answer, Proof):
             return answer
         spent = time.process_time() - started
-        raise Stuck(answer.reason, answer.left or (goal,), out_of_time=spent > limit / 2)
+        short = spent > limit / 2 or answer.reason == leaf.TRIED
+        raise Stuck(answer.reason, answer.left or (goal,), out_of_time=short)
 
     # -- statements
 
