@@ -15,7 +15,7 @@ from flint import fmpq
 from dpsym.claims import Goal
 from dpsym.errors import DpsymError, InputError, shown
 from dpsym.kernel.proofs import Proof
-from dpsym.kernel.refusal import Refusal
+from dpsym.kernel.refusal import Refusal, TooLarge
 from dpsym.kernel.sequents import Sequent, with_facts
 from dpsym.kernel.statements import INTEGER, Fact, Guarantee, Mechanism, Pair, Region
 from dpsym.kernel.terms import Term
@@ -66,7 +66,7 @@ def look_at_masses(goal: Goal, seconds: float) -> Masses:
         alone = replace(goal.statement, stages=(stage,), claims=(DISTRIBUTIONS,))
         try:
             found.theorems[index] = prove_statement(alone, seconds)
-        except Stuck:
+        except (Stuck, TooLarge, RecursionError):
             part = goal.parts[index]
             refuse_negative(goal, stage)
             if isinstance(part, Explicit):

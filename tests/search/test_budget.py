@@ -20,7 +20,7 @@ def test_long_work_is_interrupted() -> None:
     with pytest.raises(OutOfBudget), Budget(0.2).enforced():
         for count in range(2, 400):
             Canon()(power(1 + a + b + power(c, count), 12))
-    assert 0.15 < time.process_time() - start < 0.8
+    assert 0.15 < time.process_time() - start < 3.0
 
 
 def test_a_zero_that_takes_long_to_see_is_not_certain() -> None:

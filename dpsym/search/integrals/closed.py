@@ -13,7 +13,7 @@ from dpsym.kernel.rules import step
 from dpsym.kernel.sequents import Facts, Sequent, context
 from dpsym.kernel.statements import REAL, Fact, Guarantee, Mechanism, Pair, Statement
 from dpsym.kernel.terms import ZERO, Term, var
-from dpsym.search.integrals.inferences import Inference, fresh, inferences
+from dpsym.search.integrals.inferences import Inference, fresh, inferences, settled
 from dpsym.search.integrals.plans import NoPlan
 from dpsym.search.integrals.sampling import parameters
 from dpsym.search.samples import number
@@ -55,6 +55,8 @@ def cases(goal: Statement) -> tuple[Case, ...] | None:
 
 def _cases(goal: Statement, name: str) -> Iterator[Case | None]:
     for rule, given in _possible(goal):
+        if rule == "either" and settled(goal, given["item"]):
+            continue
         try:
             premises = step(goal, rule, given)
         except Refusal:

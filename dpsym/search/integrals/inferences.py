@@ -31,7 +31,7 @@ from dpsym.search.integrals.plans import NeedsFloor, NoPlan, moved, pieces_of
 from dpsym.search.integrals.sampling import parameters
 from dpsym.search.samples import number
 
-__all__ = ["Inference", "by_largest_loss", "fresh", "inferences", "nothing"]
+__all__ = ["Inference", "by_largest_loss", "fresh", "inferences", "nothing", "settled"]
 
 _SIGN_SECONDS, _SAMPLES, _TOLERANCE = 2.0, 40, 1e-9
 Inference = tuple[str, dict[str, Any]]
@@ -188,6 +188,11 @@ def nothing(goal: Statement) -> Inference:
     piece = Piece(ZERO, None, Limit(ZERO), Limit(ZERO))
     pieces = tuple((piece,) if r.output else (Piece(ZERO),) for r in regions)
     return "integral", {"low": (ZERO, ZERO), "pieces": pieces}
+
+
+def settled(goal: Statement, item: Term) -> bool:
+    """Whether the facts say the sign of the term already, so that asking again would not end."""
+    return Fact(item, ">=") in goal.facts or Fact(-item, ">") in goal.facts
 
 
 def _only(region: Region, item: Term) -> Region:

@@ -20,7 +20,14 @@ from dpsym.kernel.theorems import Theorem, prove
 from dpsym.search import leaf
 from dpsym.search.bounds import bounds
 from dpsym.search.integrals.closed import largest
-from dpsym.search.integrals.inferences import Inference, by_largest_loss, fresh, inferences, nothing
+from dpsym.search.integrals.inferences import (
+    Inference,
+    by_largest_loss,
+    fresh,
+    inferences,
+    nothing,
+    settled,
+)
 from dpsym.search.integrals.plans import NoPlan
 from dpsym.search.integrals.roots import by_roots
 from dpsym.search.leaf.budget import Budget, OutOfBudget
@@ -292,11 +299,14 @@ class _Prover:
         stuck = Stuck("no rule for a claim about this mechanism")
         if len(goal.stages) == 1 and len(goal.facts) < _MOST_FACTS:
             for rule, parameters in self.planned(goal, support):
+                if rule == "either" and settled(goal, parameters["item"]):
+                    continue
                 try:
                     return self.apply(goal, rule, **parameters)
                 except Stuck as failed:
                     self.left()
-                    stuck = failed
+                    late = stuck.out_of_time or failed.out_of_time
+                    stuck = Stuck(failed.reason, failed.remaining, late)
                     if rule == "either" and all(one.goal.rel == ">=" for one in failed.remaining):
                         break  # its boundary on the other side would not help
         raise stuck
