@@ -14,16 +14,18 @@ from dpsym.kernel.statements import (
     RATIO,
     REAL,
     Assumed,
+    Blend,
     Fact,
     Guarantee,
     Mechanism,
     Pair,
     Processed,
     Region,
+    Repeated,
     Stage,
     Statement,
 )
-from dpsym.kernel.terms import ONE, Term, substitute, subterms, var
+from dpsym.kernel.terms import ONE, ZERO, Term, substitute, subterms, var
 from dpsym.printing import TEXT, Notation
 
 _DEEPEST, _LARGEST = 30, 2000  # what is shown in one piece
@@ -98,7 +100,29 @@ class _Goal:
             having = " and ".join(map(self.guarantee, stage.guarantees))
             some = f"any mechanism with {having}" if having else "any mechanism"
             return f"a post-processing of {some}" if isinstance(stage, Processed) else some
-        return self.mechanism(stage)
+        if isinstance(stage, Mechanism):
+            return self.mechanism(stage)
+        if isinstance(stage, Blend):
+            return self.blend(stage)
+        what = self.stage(stage.stage)
+        count = self.term(stage.count)
+        if isinstance(stage, Repeated):
+            return f"the adaptive composition of {count} copies of {what}"
+        return f"the first and last distribution of a chain of {count} neighbouring pairs of {what}"
+
+    def blend(self, blend: Blend) -> str:
+        names = [f"R_{i}" for i in range(len(blend.p))]
+        lines = ["given a random value that the data do not influence and the output may hide"]
+        for side, weights in (("P", blend.p), ("Q", blend.q)):
+            used = [(w, r) for w, r in zip(weights, names, strict=True) if w is not ZERO]
+            mixed = " and ".join(
+                r if w is ONE else f"{r} with weight {self.term(w)}" for w, r in used
+            )
+            lines.append(f"  {side} is {mixed}")
+        for link in blend.links:
+            what = self.stage(link.stage).replace("\n", "\n  ")
+            lines.append(f"  ({names[link.first]}, {names[link.second]}) is a pair of {what}")
+        return "\n".join(lines)
 
     def mechanism(self, mechanism: Mechanism) -> str:
         lines = ["the mechanism with the neighbouring pairs"]

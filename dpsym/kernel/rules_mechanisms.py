@@ -100,37 +100,8 @@ def equal(goal: Statement, name: str, value: Term) -> list[Goal]:
     gap = var(name) - value
     sides = [Sequent(goal.facts, Fact(side, ">=")) for side in (gap, -gap)]
     left = tuple(pair for pair in goal.variables if pair[0] != name)
-    return [*obligations(goal.facts, value), *sides, _replaced(goal, {name: value}, left)]
-
-
-def _replaced(
-    goal: Statement, names: dict[str, Term], variables: tuple[tuple[str, str], ...]
-) -> Statement:
-    """The goal with other terms for some of its variables."""
-
-    def facts(given: Facts) -> Facts:
-        moved = (fact.substitute(names) for fact in given)
-        return tuple(fact for fact in moved if not context(()).evident(fact))
-
-    def moved(item: Term | None) -> Term | None:
-        return None if item is None else substitute(item, names)
-
-    def region(one: Region) -> Region:
-        p, q = substitute(one.p, names), substitute(one.q, names)
-        return replace(one, p=p, q=q, facts=facts(one.facts), weight=moved(one.weight))
-
-    def pair(one: Pair) -> Pair:
-        regions = tuple(region(item) for item in one.regions)
-        return replace(one, regions=regions, facts=facts(one.facts))
-
-    stages = tuple(
-        Mechanism(tuple(pair(item) for item in stage.pairs))
-        if isinstance(stage, Mechanism)
-        else replace(stage, guarantees=tuple(g.substitute(names) for g in stage.guarantees))
-        for stage in goal.stages
-    )
-    claims = tuple(claim.substitute(names) for claim in goal.claims)
-    return Statement(variables, facts(goal.facts), stages, claims)
+    moved = st.replaced(goal, {name: value}, context(()).evident)
+    return [*obligations(goal.facts, value), *sides, replace(moved, variables=left)]
 
 
 @privacy_rule()

@@ -20,15 +20,27 @@ from dpsym.kernel import sequents as sq
 from dpsym.kernel import statements as st
 from dpsym.kernel import terms as tm
 from dpsym.kernel.definitions import P_RAY, Q_RAY, Form, Moment, Support, T, constraints
-from dpsym.kernel.kinds import NAME, TERM, ListKind, MaybeKind, RowKind
+from dpsym.kernel.kinds import INDEX, NAME, TERM, ListKind, MaybeKind, RowKind
 from dpsym.kernel.refusal import Refusal, expect, require
 from dpsym.kernel.rules import Goal, privacy_rule
 from dpsym.kernel.sequents import Facts, Sequent, context, obligations, with_facts
-from dpsym.kernel.statements import Assumed, Fact, Guarantee, Mechanism, Pair, Processed, Statement
-from dpsym.kernel.terms import ONE, ZERO, Term
+from dpsym.kernel.statements import (
+    Assumed,
+    Blend,
+    Fact,
+    Group,
+    Guarantee,
+    Mechanism,
+    Pair,
+    Processed,
+    Repeated,
+    Stage,
+    Statement,
+)
+from dpsym.kernel.terms import ONE, ZERO, Term, substitute
 
 S = tm.var(st.PREFIX)
-INDEX = kd.whole(0, 10_000)
+MOST = 6  # distributions in a blend
 THEOREM = kd.EarlierKind()
 FORM = RowKind((TERM, MaybeKind(TERM), MaybeKind(TERM)), Form)
 Wanted = TypeVar("Wanted")
@@ -46,13 +58,41 @@ def statement_obligations(statement: Statement) -> list[Sequent]:
     require(bool(statement.claims), "statement", "at least one claim")
     out = sq.defined(statement.facts)
     for stage in statement.stages:
-        if isinstance(stage, Mechanism):
-            for pair in stage.pairs:
-                out += _pair_obligations(statement, names, pair)
-        else:
-            out += guarantee_obligations(statement, *stage.guarantees)
+        out += _shape_obligations(statement, names, stage)
+        for single in st.singles(stage):
+            if isinstance(single, Mechanism):
+                for pair in single.pairs:
+                    out += _pair_obligations(statement, names, pair)
+            else:
+                out += guarantee_obligations(statement, *single.guarantees)
     out += guarantee_obligations(statement, *statement.claims)
     return list(dict.fromkeys(out))
+
+
+def _shape_obligations(statement: Statement, names: frozenset[str], stage: Stage) -> list[Sequent]:
+    """A whole number of copies, at least one; weights that are nonnegative, with sum 1."""
+    given, out = statement.facts, list[Sequent]()
+    if isinstance(stage, (Repeated, Group)):
+        require(whole(statement, stage.count), "statement", "a whole number", stage.count)
+        out = shown(given, stage.count - 1)
+    elif isinstance(stage, Blend):
+        count, places = len(stage.p), [(link.first, link.second) for link in stage.links]
+        require(0 < count == len(stage.q) <= MOST, "statement", f"1 to {MOST} weights each", count)
+        for place in places:
+            require(place[0] != place[1], "statement", "links of two distributions", place)
+            require(max(place) < count, "statement", "links of distributions with weights", place)
+        within(names, *stage.p, *stage.q)
+        for weights in (stage.p, stage.q):
+            rest = tm.add(*weights) - 1
+            out += [one for item in (*weights, rest, -rest) for one in shown(given, item)]
+    return out
+
+
+def whole(statement: Statement, item: Term) -> bool:
+    """Whether the term is a whole number, or a variable that is one."""
+    if item.op == "var":
+        return (item.value, st.INTEGER) in statement.variables
+    return isinstance(item.value, fmpq) and item.value.q == 1
 
 
 def declared(variables: tuple[tuple[str, str], ...]) -> frozenset[str]:
@@ -137,8 +177,8 @@ def with_variable(
 ) -> Statement:
     """The goal with one more variable, which occurs nowhere in it, and another claim."""
     names = set(declared(goal.variables))
-    for stage in goal.stages:
-        for pair in stage.pairs if isinstance(stage, Mechanism) else ():
+    for single in (single for stage in goal.stages for single in st.singles(stage)):
+        for pair in single.pairs if isinstance(single, Mechanism) else ():
             names |= {*dict(pair.variables), *(r.output for r in pair.regions if r.output)}
     require(name not in names and "$" not in name, "statement", "a new variable", name)
     variables = (*goal.variables, (name, kind))
@@ -171,8 +211,10 @@ def forward(goal: Statement) -> list[Goal]:
     claim = only_claim(goal, "forward")
     require(claim.two_way, "forward", "a two-way claim", claim)
     for stage in goal.stages:
-        symmetric = not isinstance(stage, Mechanism) and all(g.two_way for g in stage.guarantees)
-        require(symmetric, "forward", "stages with two-way guarantees", stage)
+        require(not isinstance(stage, Blend), "forward", "stages that are symmetric", stage)
+        for single in st.singles(stage):
+            own = isinstance(single, Assumed) and all(g.two_way for g in single.guarantees)
+            require(own, "forward", "stages with two-way guarantees", stage)
     return [replace(goal, claims=(replace(claim, two_way=False),))]
 
 
@@ -268,18 +310,20 @@ def use(goal: Statement, theorem: object, mapping: tuple[tuple[str, Term], ...])
     is not an integer variable or number.
     """
     known: Statement = theorem.statement  # type: ignore[attr-defined]
-    names, own, kinds = dict(mapping), dict(goal.variables), dict(known.variables)
+    names, kinds = dict(mapping), dict(known.variables)
     require(set(names) == set(kinds), "use", "a term for each variable", sorted(names))
     within(declared(goal.variables), *names.values())
     for name, value in names.items():
-        whole = isinstance(value.value, fmpq) and value.value.q == 1
-        whole = whole or (value.op == "var" and own[value.value] == st.INTEGER)
-        require(kinds[name] == st.REAL or whole, "use", "an integer for an integer", value)
+        fits = kinds[name] == st.REAL or whole(goal, value)
+        require(fits, "use", "an integer for an integer", value)
     require(len(known.stages) == len(goal.stages), "use", "as many stages", len(known.stages))
-    for needed, given in zip(assumed(known, "use"), assumed(goal, "use"), strict=True):
-        for wanted in (guarantee.substitute(names) for guarantee in needed.guarantees):
-            have = any(_implies(goal.facts, other, wanted) for other in given.guarantees)
-            require(have, "use", "a stage with the guarantee", wanted)
+    for known_stage, stage in zip(known.stages, goal.stages, strict=True):
+        _same_shape(goal.facts, known_stage, stage, names)
+        for one, two in zip(st.singles(known_stage), st.singles(stage), strict=True):
+            needed, given = (expect(Assumed, x, "use", "stages of guarantees") for x in (one, two))
+            for wanted in (guarantee.substitute(names) for guarantee in needed.guarantees):
+                have = any(_implies(goal.facts, other, wanted) for other in given.guarantees)
+                require(have, "use", "a stage with the guarantee", wanted)
     proved = [claim.substitute(names) for claim in known.claims]
     for claim in goal.claims:
         have = any(_implies(goal.facts, other, claim) for other in proved)
@@ -287,6 +331,21 @@ def use(goal: Statement, theorem: object, mapping: tuple[tuple[str, Term], ...])
     facts = (fact.substitute(names) for fact in known.facts)
     shown = [Sequent(goal.facts, f) for f in facts if not context(goal.facts).evident(f)]
     return [*obligations(goal.facts, *names.values()), *shown]
+
+
+def _same_shape(facts: Facts, known: Stage, stage: Stage, names: dict[str, Term]) -> None:
+    """Refuses stages that differ in more than their guarantees."""
+    require(type(known) is type(stage), "use", "a stage of the same kind", stage)
+    places, terms = [], []
+    for one in (known, stage):
+        links = one.links if isinstance(one, Blend) else ()
+        places.append([(link.first, link.second) for link in links])
+        terms.append((*one.p, *one.q) if isinstance(one, Blend) else ())
+        if isinstance(one, (Repeated, Group)):
+            terms[-1] = (one.count,)
+    same = places[0] == places[1] and len(terms[0]) == len(terms[1])
+    same = same and all(_equal(facts, substitute(a, names), b) for a, b in zip(*terms, strict=True))
+    require(same, "use", "a stage of the same shape", stage)
 
 
 def _implies(facts: Facts, given: Guarantee, wanted: Guarantee) -> bool:
@@ -433,7 +492,7 @@ def _finite(form: Form, point: Point) -> Term:
     return expect(Term, _value(form, point), "tower", what)
 
 
-def _times(item: Term, density: Term) -> Term:
+def times(item: Term, density: Term) -> Term:
     return ZERO if item is ZERO or density is ZERO else item * density
 
 
@@ -447,7 +506,7 @@ def bounded_below(facts: Facts, phi: Form, low: Point, live: frozenset[str]) -> 
     for (p, q), more in _points(T, (Fact(T, ">"),), live):
         value = _value(phi, (p, q))
         if value is not None:
-            gap = value - _times(low[0], p) - _times(low[1], q)
+            gap = value - times(low[0], p) - times(low[1], q)
             out += shown(with_facts(facts, *more), gap)
     return out
 
@@ -466,8 +525,8 @@ def _peeled(
         for (p, q), inside in _points(T, (Fact(T, ">"), *data.facts), data.live):
             pairs = zip(weights, data.moments, strict=True)
             known = [w * _finite(moment.form, (p, q)) for w, moment in pairs]
-            bound = tm.add(_times(a, p), _times(b, q), *known)
-            joint = _times(before[0], p), _times(before[1], q)
+            bound = tm.add(times(a, p), times(b, q), *known)
+            joint = times(before[0], p), times(before[1], q)
             out += shown(with_facts(given, *inside), bound - _finite(phi, joint))
     value = _combined(forms, (ONE, ONE, *(moment.bound for moment in data.moments)))
     if row.larger is None:
@@ -514,7 +573,7 @@ def limit(goal: Statement, name: str, start: Term, value: Term) -> list[Goal]:
     return [
         *obligations(goal.facts, start),
         *obligations(closed, value),
-        Sequent(goal.facts, Fact(last - tm.substitute(value, {name: start}), ">=")),
+        Sequent(goal.facts, Fact(last - substitute(value, {name: start}), ">=")),
         with_variable(goal, name, (Fact(beyond, ">"),), weaker),
     ]
 
@@ -539,12 +598,12 @@ def postprocess(goal: Statement, stage: int) -> list[Goal]:
         closed = guarantee.two_way or guarantee.name != "BoundedRange"
         require(closed, "postprocess", "a bounded range in both directions", guarantee)
         for item in items:
-            out += _convex(goal.facts, item.form) if isinstance(item, Moment) else []
+            out += convex(goal.facts, item.form) if isinstance(item, Moment) else []
     stages = (*goal.stages[:stage], Assumed(found.guarantees), *goal.stages[stage + 1 :])
     return [*dict.fromkeys(out), replace(goal, stages=stages)]
 
 
-def _convex(facts: Facts, form: Form) -> list[Sequent]:
+def convex(facts: Facts, form: Form) -> list[Sequent]:
     t, u, w = T, S, tm.var("$w")
     one = with_facts(facts, Fact(t, ">"))
     two = with_facts(one, Fact(u, ">"))

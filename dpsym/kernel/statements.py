@@ -9,14 +9,15 @@ A statement is plain data. Its meaning:
 
 An ``Assumed`` stage is any pair of output distributions with the listed guarantees, and a
 ``Processed`` stage one that such a pair becomes under a randomised map. A ``Mechanism``
-stage is an explicit family of neighbouring pairs, written as densities. What a guarantee's name
-means is in ``definitions``.
+stage is an explicit family of neighbouring pairs, written as densities. ``Repeated``, ``Group`` and
+``Blend`` stages are made of these. What a guarantee's name means is in ``definitions``.
 """
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Union
+from typing import Any, Union
 
 from dpsym.kernel.refusal import Refusal
 from dpsym.kernel.terms import Term, substitute
@@ -114,7 +115,56 @@ class Mechanism:
     pairs: tuple[Pair, ...]
 
 
-Stage = Union[Assumed, Processed, Mechanism]
+Single = Union[Assumed, Mechanism]
+
+
+@dataclass(frozen=True, slots=True)
+class Repeated:
+    """An adaptive composition of ``count`` mechanisms, each of which has, for fixed outputs of the
+    earlier ones, what ``stage`` says."""
+
+    stage: Single
+    count: Term
+
+
+@dataclass(frozen=True, slots=True)
+class Group:
+    """A pair (R_0, R_k) for k = ``count``, where ``stage`` says what each (R_i, R_(i + 1)) is."""
+
+    stage: Single
+    count: Term
+
+
+@dataclass(frozen=True, slots=True)
+class Link:
+    """What the pair (R_first, R_second) of a blend's distributions is."""
+
+    first: int
+    second: int
+    stage: Single
+
+
+@dataclass(frozen=True, slots=True)
+class Blend:
+    """A pair (P, Q) of which, given a random value that is the same for both and that the output
+    need not show, P is the mixture of distributions R_0, R_1, ... with the weights ``p``, Q the one
+    with the weights ``q``, and ``links`` say what the pairs of these distributions are."""
+
+    p: tuple[Term, ...]
+    q: tuple[Term, ...]
+    links: tuple[Link, ...]
+
+
+Stage = Union[Assumed, Processed, Mechanism, Repeated, Group, Blend]
+
+
+def singles(stage: Stage) -> tuple[Single, ...]:
+    """The stages that a stage is made of."""
+    if isinstance(stage, Processed):
+        return (Assumed(stage.guarantees),)
+    if isinstance(stage, Blend):
+        return tuple(link.stage for link in stage.links)
+    return (stage.stage,) if isinstance(stage, (Repeated, Group)) else (stage,)
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,3 +175,17 @@ class Statement:
     facts: tuple[Fact, ...]
     stages: tuple[Stage, ...]
     claims: tuple[Guarantee, ...]
+
+
+def replaced(
+    item: Any, names: dict[str, Term], idle: Callable[[Fact], bool] = lambda fact: False
+) -> Any:
+    """Any of these data with other terms for variables, without the facts that become ``idle``."""
+    if isinstance(item, Term):
+        return substitute(item, names)
+    if isinstance(item, tuple):
+        moved = (replaced(part, names, idle) for part in item)
+        return tuple(part for part in moved if not (isinstance(part, Fact) and idle(part)))
+    fields: tuple[str, ...] = getattr(item, "__match_args__", ())
+    parts = (replaced(getattr(item, name), names, idle) for name in fields)
+    return type(item)(*parts) if fields else item

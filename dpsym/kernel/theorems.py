@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dpsym.kernel import rules_mechanisms, rules_privacy
+from dpsym.kernel import rules_mechanisms, rules_privacy, rules_stages
 from dpsym.kernel.proofs import Proof, Sealed, check, check_all, seal
 from dpsym.kernel.statements import Statement
 
@@ -18,7 +18,7 @@ class Theorem(Sealed):
 
 
 rules_privacy.THEOREM.sealed.append(Theorem)
-_REGISTERED = (rules_mechanisms, rules_privacy)  # importing registers the rules
+_REGISTERED = (rules_mechanisms, rules_privacy, rules_stages)  # importing registers the rules
 
 
 def prove(statement: Statement, proof: Proof, definedness: tuple[Proof, ...] = ()) -> Theorem:

@@ -14,7 +14,17 @@ from dpsym.kernel.refusal import Refusal
 from dpsym.kernel.rules import step
 from dpsym.kernel.rules_privacy import stage_data, statement_obligations
 from dpsym.kernel.sequents import Sequent, context
-from dpsym.kernel.statements import INTEGER, Assumed, Guarantee, Mechanism, Processed, Statement
+from dpsym.kernel.statements import (
+    INTEGER,
+    Assumed,
+    Blend,
+    Group,
+    Guarantee,
+    Mechanism,
+    Processed,
+    Repeated,
+    Statement,
+)
 from dpsym.kernel.terms import Term
 from dpsym.kernel.theorems import Theorem, prove
 from dpsym.search import leaf
@@ -33,8 +43,10 @@ from dpsym.search.integrals.roots import by_roots
 from dpsym.search.leaf.budget import Budget, OutOfBudget
 from dpsym.search.leaf.hinted import Hint
 from dpsym.search.privacy import library
+from dpsym.search.privacy.blends import multipliers
 from dpsym.search.privacy.families import epsilon, sums
 from dpsym.search.privacy.leaves import plausible, prove_leaf
+from dpsym.search.privacy.stages import Total, totals
 from dpsym.search.privacy.towers import plans
 from dpsym.search.samples import number, points
 
@@ -194,6 +206,10 @@ class _Prover:
         for index, stage in enumerate(goal.stages):
             if isinstance(stage, Processed):
                 return self.apply(goal, "postprocess", stage=index)
+        if len(goal.stages) == 1 and isinstance(goal.stages[0], (Repeated, Group)):
+            return self.copies(goal, goal.stages[0])
+        if len(goal.stages) == 1 and isinstance(goal.stages[0], Blend):
+            return self.blended(goal, goal.stages[0])
         first: Stuck | None = None
         explicit = any(isinstance(stage, Mechanism) for stage in goal.stages)
         for attempt in (self.directly,) if explicit else (self.by_totals, self.directly):
@@ -204,6 +220,60 @@ class _Prover:
                 if first is None or (stuck.remaining and not first.remaining):
                     first = stuck
         raise first or Stuck("no rule applies")
+
+    # -- stages made of others
+
+    def copies(self, goal: Statement, stage: Repeated | Group) -> Proof:
+        """The total of one copy's guarantee, by induction, then the claim from it."""
+        (claim,) = goal.claims
+        stuck = Stuck("no total of so many copies is known")
+        for total in totals(stage, claim):
+            try:
+                return self.by_total(goal, stage, total)
+            except Stuck as failed:
+                self.left()
+                stuck = failed
+        raise stuck
+
+    def by_total(self, goal: Statement, stage: Repeated | Group, total: Total) -> Proof:
+        (claim,) = goal.claims
+        if not _same(total.many, claim, goal):
+            return self.through(goal, stage, total)
+        if not isinstance(stage.stage, Assumed):
+            raise Stuck("copies of what is not a guarantee")
+        if stage.stage.guarantees != (total.one,):
+            return self.apply(goal, "inner", stage=0, part=0, guarantees=(total.one,))
+        return self.apply(goal, "induct")
+
+    def through(self, goal: Statement, stage: Repeated | Group, total: Total) -> Proof:
+        parameters = {"first": 0, "last": 0, "guarantees": (total.many,)}
+        *shown, first, last = step(goal, "cut", parameters)
+        assert isinstance(first, Statement)
+        assert isinstance(last, Statement)
+        proofs = [self.sequent(one) for one in shown if isinstance(one, Sequent)]
+        proofs += [self.by_total(first, stage, total), self.statement(last)]
+        return Proof("cut", parameters, tuple(proofs))
+
+    def blended(self, goal: Statement, stage: Blend) -> Proof:
+        (claim,) = goal.claims
+        if DEFINITIONS[claim.name].member is not None:
+            return self.apply(goal, "every", name=_fresh(goal, "alpha"))
+        if claim.two_way:
+            return self.apply(goal, "directions")
+        if isinstance(next(iter(constraints(claim)), None), Support):
+            return self.apply(goal, "blended", linear=(), moments=())
+        stuck = Stuck("no multipliers for a blend")
+        for parameters in multipliers(goal, stage):
+            weights = [w for row in parameters["moments"] for w in row]
+            for item in dict.fromkeys([*parameters["linear"], *weights]):
+                if _turns(item, goal):  # one sign at a time
+                    return self.apply(goal, "either", item=item)
+            try:
+                return self.apply(goal, "blended", **parameters)
+            except Stuck as failed:
+                self.left()
+                stuck = failed
+        raise stuck
 
     def directly(self, goal: Statement) -> Proof:
         """The rules of the calculus on the statement as it stands."""
@@ -379,15 +449,15 @@ class _Prover:
         given = [stage.guarantees for stage in goal.stages if isinstance(stage, Assumed)]
         if len(given) < len(goal.stages):
             raise Stuck("a stage is not a guarantee")
-        for totals in _chains(given, claim):
-            if _meets(totals[-1][0], claim, goal):
-                return self.chain(goal, totals[1:])
+        for running in _chains(given, claim):
+            if _meets(running[-1][0], claim, goal):
+                return self.chain(goal, running[1:])
         raise Stuck("no total of known families meets the claim")
 
     def specialised(self, goal: Statement, claim: Guarantee) -> Proof | None:
         """Families among the guarantees, at the order of the claim."""
-        order = claim.args[0]
-        if claim.name != "RenyiDP" or order is None:
+        order = _order(goal, claim)
+        if order is None:
             return None
         for i, stage in enumerate(goal.stages):
             guarantees = stage.guarantees if isinstance(stage, Assumed) else ()
@@ -438,6 +508,26 @@ class _Prover:
 
     def used(self, goal: Statement, found: library.Use) -> Proof:
         return self.apply(goal, "use", theorem=found[0], mapping=found[1])
+
+
+def _order(goal: Statement, claim: Guarantee) -> Term | None:
+    """The order at which a family of Renyi guarantees helps most."""
+    loss, (stage, *more) = claim.args[0], goal.stages
+    if claim.name == "RenyiDP":
+        return loss
+    for one in stage.guarantees if isinstance(stage, Assumed) else ():
+        if claim.name == "ApproxDP" and one.name == "ZCDP" and not more:
+            rho = one.args[0]
+            assert rho is not None
+            assert loss is not None
+            return (loss + rho) / (2 * rho)  # Bun and Steinke (2016), Lemma 3.5
+    return None
+
+
+def _turns(item: Term, goal: Statement) -> bool:
+    """Whether the term has either sign at sample points."""
+    values = [number(item, point) for point in points(goal.variables, goal.facts)]
+    return min(values, default=0) < -_TOLERANCE and max(values, default=0) > _TOLERANCE
 
 
 def _effort(premise: Sequent | Statement) -> int:

@@ -13,7 +13,7 @@ from dpsym.kernel import terms as tm
 from dpsym.kernel.canon import Canon, to_term
 from dpsym.kernel.definitions import Constraint, Moment, Range, Support, constraints
 from dpsym.kernel.refusal import Refusal
-from dpsym.kernel.statements import Guarantee, Mechanism, Processed
+from dpsym.kernel.statements import Assumed, Guarantee, Mechanism, Processed
 from dpsym.kernel.terms import Term
 from dpsym.printing import show
 from dpsym.refutations import Atom, Output, Refutation
@@ -122,7 +122,7 @@ def _stages(refutation: Refutation, atoms: tuple[Atom, ...]) -> Iterator[str]:
             if isinstance(stage, Processed):
                 lines += _merged(outcomes)
                 pairs = [pair for atom in outcomes for pair in atom.parts or ((atom.p, atom.q),)]
-            if not isinstance(stage, Mechanism):
+            if isinstance(stage, (Assumed, Processed)):
                 for guarantee in stage.guarantees:
                     lines += _held(refutation, guarantee, pairs)
             blocks.append((depth, after, lines))

@@ -1,0 +1,217 @@
+"""Rules for stages that are made of others: repetitions, groups and blends.
+
+Notation as in ``rules_privacy``.
+"""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from itertools import product
+
+from dpsym.kernel import definitions as df
+from dpsym.kernel import kinds as kd
+from dpsym.kernel import rules_privacy as rp
+from dpsym.kernel import statements as st
+from dpsym.kernel import terms as tm
+from dpsym.kernel.definitions import P_RAY, Form, Moment, Support
+from dpsym.kernel.kinds import INDEX, TERM, ListKind
+from dpsym.kernel.refusal import Refusal, expect, require
+from dpsym.kernel.rules import Goal, privacy_rule
+from dpsym.kernel.sequents import Sequent, with_facts
+from dpsym.kernel.statements import (
+    Assumed,
+    Blend,
+    Fact,
+    Group,
+    Guarantee,
+    Link,
+    Repeated,
+    Stage,
+    Statement,
+)
+from dpsym.kernel.terms import ONE, ZERO, Term
+
+
+@privacy_rule(stage=INDEX, part=INDEX, guarantees=kd.GUARANTEES)
+def inner(goal: Statement, stage: int, part: int, guarantees: tuple[Guarantee, ...]) -> list[Goal]:
+    """D(G | F)   F, S_ij => G   F, S with G for part j of stage i => claim
+    --------------------------------------------------------------------
+    F, S => claim
+
+    Fails when the stage is not made of others.
+    """
+    require(stage < len(goal.stages), "inner", "the index of a stage", stage)
+    old, new = goal.stages[stage], Assumed(guarantees)
+    require(part < len(st.singles(old)), "inner", "the index of a part", part)
+    if isinstance(old, (Repeated, Group)):
+        made: Stage = replace(old, stage=new)
+    else:
+        blend = expect(Blend, old, "inner", "a stage made of others")
+        links = (replace(x, stage=new) if i == part else x for i, x in enumerate(blend.links))
+        made = replace(blend, links=tuple(links))
+    return [
+        *rp.guarantee_obligations(goal, *guarantees),
+        replace(goal, stages=(st.singles(old)[part],), claims=guarantees),
+        replace(goal, stages=(*goal.stages[:stage], made, *goal.stages[stage + 1 :])),
+    ]
+
+
+@privacy_rule()
+def unroll(goal: Statement) -> list[Goal]:
+    """F, S => claim
+    --------------------------
+    F, one copy of S => claim
+
+    Fails for more copies, or several stages.
+    """
+    stage = _copies(goal, "unroll")
+    require(stage.count is ONE, "unroll", "one copy", stage.count)
+    return [replace(goal, stages=(stage.stage,))]
+
+
+@privacy_rule()
+def induct(goal: Statement) -> list[Goal]:
+    """F(1), S => claim(1)
+    F(k+1), k >= 1 |- F(k)
+    F(k+1), k >= 1, the stages: claim(k); S => claim(k+1)
+    ----------------------------------------------------- k an integer variable
+    F(k), k copies of S => claim(k)
+
+    by induction; for a group, (R_0, R_k) and (R_k, R_(k+1)) take the place of the stages. Fails
+    when S is not a guarantee, or mentions k.
+    """
+    stage, claim = _copies(goal, "induct"), rp.only_claim(goal, "induct")
+    copies = expect(Assumed, stage.stage, "induct", "copies of guarantees")
+    require(stage.count.op == "var", "induct", "a number of copies that is a variable", stage.count)
+    k, name = stage.count, stage.count.value
+    alike = st.replaced(copies, {name: ONE}) == copies
+    require(alike, "induct", "copies without the number of copies", copies)
+    base, more = (st.replaced(goal, {name: value}) for value in (ONE, k + 1))
+    base = replace(base, variables=tuple(v for v in goal.variables if v[0] != name))
+    given = with_facts(more.facts, Fact(k - 1, ">="))
+    before = Assumed((claim,))
+    stages: tuple[Stage, ...] = (before, copies)
+    if isinstance(stage, Group):
+        ends = (ONE, ZERO, ZERO), (ZERO, ZERO, ONE)
+        stages = (Blend(*ends, (Link(0, 1, before), Link(1, 2, copies))),)
+    more = replace(more, facts=given, stages=stages)
+    closed = [Sequent(given, fact) for fact in goal.facts if name in fact.term.vars]
+    return [*closed, *rp.guarantee_obligations(more, claim), replace(base, stages=(copies,)), more]
+
+
+def _copies(goal: Statement, rule: str) -> Repeated | Group:
+    require(len(goal.stages) == 1, rule, "one stage", len(goal.stages))
+    found = goal.stages[0]
+    if not isinstance(found, (Repeated, Group)):
+        raise Refusal(rule, "a number of copies", found)
+    return found
+
+
+# -- blends
+
+
+@privacy_rule(linear=ListKind(TERM), moments=ListKind(ListKind(TERM)))
+def blended(
+    goal: Statement, linear: tuple[Term, ...], moments: tuple[tuple[Term, ...], ...]
+) -> list[Goal]:
+    """F, r >= 0, supports |- sum a_i r_i + sum l g(r_i, r_j) - phi(sum p_i r_i, sum q_i r_i) >= 0
+    F |- l >= 0   F |- convexity of phi
+    F |- c - sum a_i - sum l c_g >= 0
+    ----------------------------------------------------------------------------------------
+    F, blend => the integral of phi is at most c
+
+    where a is ``linear`` and l a weight for each moment g of each link. What is hidden is averaged
+    over by Jensen's inequality. The first premise is shown for each set of r_i that can be the
+    positive ones, the first of which is 1. For a claim about the support, P <= k Q is shown there
+    instead. Fails when phi or a moment is infinite there, or a link is no guarantee.
+    """
+    require(len(goal.stages) == 1, "blended", "one stage", len(goal.stages))
+    stage, claim = (
+        expect(Blend, goal.stages[0], "blended", "a blend"),
+        rp.only_claim(goal, "blended"),
+    )
+    require(not claim.two_way, "blended", "a claim in one direction", claim)
+    found = (*df.constraints(claim), None)[0]
+    data = [
+        rp.stage_data(expect(Assumed, link.stage, "blended", "links that are guarantees"))
+        for link in stage.links
+    ]
+    counts = [len(linear), *(len(row) for row in moments)]
+    sizes = [0] if isinstance(found, Support) else [len(stage.p), *(len(d.moments) for d in data)]
+    require(counts == sizes, "blended", "a multiplier for each distribution and moment", counts)
+    names = rp.declared(goal.variables)
+    rp.within(names, *linear, *(weight for row in moments for weight in row))
+    out: list[Sequent] = []
+    if isinstance(found, Moment):
+        (plain,) = df.constraints(replace(claim, reverse=False))  # as convex as the swapped form
+        out += rp.convex(goal.facts, expect(Moment, plain, "blended", "a moment").form)
+        out += [one for row in moments for item in row for one in rp.shown(goal.facts, item)]
+        pairs = [
+            (w, m)
+            for row, d in zip(moments, data, strict=True)
+            for w, m in zip(row, d.moments, strict=True)
+        ]
+        total = tm.add(*linear, *(weight * moment.bound for weight, moment in pairs))
+        out += rp.shown(goal.facts, found.bound - total)
+    lives = [(link, known.live) for link, known in zip(stage.links, data, strict=True)]
+    for point in _points(len(stage.p), lives):
+        given = with_facts(goal.facts, *(Fact(x, ">") for x in point if x.vars))
+        for link, known in zip(stage.links, data, strict=True):
+            x, y = point[link.first], point[link.second]
+            if x is not ZERO and y is not ZERO:
+                ends = (
+                    (s.bound, y, x) if not s.reverse else (s.bound, x, y) for s in known.supports
+                )
+                given = with_facts(given, *(Fact(k * u - v, ">=") for k, u, v in ends))
+        p, q = (_mixed(weights, point) for weights in (stage.p, stage.q))
+        if isinstance(found, Support):
+            gap = found.bound * p - q if found.reverse else found.bound * q - p
+            out += rp.shown(given, gap)
+            continue
+        positive = [Fact(item, ">") for item in (p, q) if item is not ZERO]
+        out += [Sequent(given, fact) for fact in positive]
+        given = with_facts(given, *positive)
+        parts = [rp.times(a, x) for a, x in zip(linear, point, strict=True)]
+        for link, row, known in zip(stage.links, moments, data, strict=True):
+            x, y = point[link.first], point[link.second]
+            values = (_value(moment.form, x, y) for moment in known.moments)
+            parts += [rp.times(weight, value) for weight, value in zip(row, values, strict=True)]
+        phi = expect(Moment, found, "blended", "a claim about one moment or the support").form
+        out += rp.shown(given, tm.add(*parts) - _value(phi, p, q))
+    return list(dict.fromkeys(out))
+
+
+def _points(count: int, links: list[tuple[Link, frozenset[str]]]) -> list[tuple[Term, ...]]:
+    """The densities up to a factor, for each set of them that can be the positive ones."""
+    out: list[tuple[Term, ...]] = []
+    for signs in product((False, True), repeat=count):
+        point, first = [], True
+        for i, sign in enumerate(signs):
+            point.append((ONE if first else tm.var(f"$r{i}")) if sign else ZERO)
+            first = first and not sign
+        if any(signs) and all(_possible(link, live, signs) for link, live in links):
+            out.append(tuple(point))
+    return out
+
+
+def _possible(link: Link, live: frozenset[str], signs: tuple[bool, ...]) -> bool:
+    first, second = signs[link.first], signs[link.second]
+    return first == second or (P_RAY if first else df.Q_RAY) in live
+
+
+def _mixed(weights: tuple[Term, ...], point: tuple[Term, ...]) -> Term:
+    parts = [rp.times(w, x) for w, x in zip(weights, point, strict=True)]
+    known = [part for part in parts if part is not ZERO]
+    return tm.add(*known) if known else ZERO
+
+
+def _value(form: Form, p: Term, q: Term) -> Term:
+    """The form's value, where p and q are positive or the term 0."""
+    if p is ZERO and q is ZERO:
+        return ZERO
+    end = form.at_q if p is ZERO else form.at_p
+    if p is not ZERO and q is not ZERO:
+        return q * form.at(p / q)
+    return expect(Term, end, "blended", "a finite value where a density is 0") * (
+        p if q is ZERO else q
+    )
