@@ -13,6 +13,7 @@ from dpsym.kernel import statements
 from dpsym.mechanisms.base import Mechanism
 from dpsym.mechanisms.relations import one_relation
 from dpsym.scope import Scope
+from dpsym.stages import Grouped, Repeated, Subsampled
 
 __all__ = ["Composition", "Postprocessed", "compose", "postprocess"]
 
@@ -45,8 +46,9 @@ class Postprocessed:
         return self.subject.hypotheses()
 
 
-Part = Union[Guarantee, Both, Postprocessed, Mechanism]
-"""A subject that is one stage: any mechanism with these guarantees, or an explicit one."""
+Part = Union[Guarantee, Both, Postprocessed, Mechanism, Repeated, Grouped, Subsampled]
+"""A subject that is one stage: any mechanism with these guarantees, an explicit one, or one made of
+these."""
 
 
 class Composition:
@@ -71,7 +73,8 @@ class Composition:
 
 
 Subject = Union[Part, Composition]
-SUBJECTS = (Guarantee, Both, Postprocessed, Mechanism, Composition)
+_MADE = (Repeated, Grouped, Subsampled)
+SUBJECTS = (Guarantee, Both, Postprocessed, Mechanism, *_MADE, Composition)
 
 
 def compose(*subjects: Subject) -> Composition:
@@ -114,7 +117,7 @@ def parts_of(subject: object, argument: str) -> Iterator[Part]:
     """The stages of a subject, in order."""
     if isinstance(subject, Composition):
         yield from subject.parts
-    elif isinstance(subject, (Guarantee, Both, Postprocessed, Mechanism)):
+    elif isinstance(subject, (Guarantee, Both, Postprocessed, Mechanism, *_MADE)):
         yield subject
     else:
         raise InputError(
@@ -128,6 +131,8 @@ def stage(part: Part, scope: Scope, decide: Decide) -> statements.Stage:
     """One stage of a statement."""
     if isinstance(part, Mechanism):
         return part.to_kernel(scope)
+    if isinstance(part, _MADE):
+        return part.to_kernel(scope, decide)
     if isinstance(part, Postprocessed):
         return statements.Processed(part.subject.to_kernel(scope, decide))
     return statements.Assumed(part.to_kernel(scope, decide))

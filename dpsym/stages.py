@@ -1,0 +1,178 @@
+"""Mechanisms run many times, on groups, or on random samples of the data."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Union
+
+import sympy as sp
+
+from dpsym.arguments import probability, real
+from dpsym.errors import InputError
+from dpsym.guarantees import Both, Decide, Guarantee
+from dpsym.kernel import statements
+from dpsym.kernel.terms import ONE, ZERO
+from dpsym.mechanisms.base import Mechanism
+from dpsym.scope import Scope
+
+__all__ = ["Grouped", "Repeated", "Subsampled", "group", "repeat", "subsample"]
+
+One = Union[Guarantee, Both, Mechanism]
+_ONE = "a guarantee such as PureDP(epsilon), or a mechanism"
+_COUNT = "a whole number >= 1, or an integer symbol"
+
+
+def _single(part: One, scope: Scope, decide: Decide) -> statements.Single:
+    if isinstance(part, Mechanism):
+        return part.to_kernel(scope)
+    return statements.Assumed(part.to_kernel(scope, decide))
+
+
+@dataclass(frozen=True, repr=False)
+class _Copies:
+    subject: One
+    count: sp.Expr
+
+    @property
+    def relation(self) -> str | None:
+        return getattr(self.subject, "relation", None)
+
+    def parameters(self) -> Iterator[tuple[str, sp.Expr]]:
+        yield from self.subject.parameters()
+        yield "count", self.count
+
+    def hypotheses(self) -> tuple[sp.Basic, ...]:
+        least = () if self.count.is_number else (sp.Ge(self.count, 1),)
+        return (*self.subject.hypotheses(), *least)
+
+
+class Repeated(_Copies):
+    """Copies of a mechanism, one after the other. Made by ``repeat``."""
+
+    def __repr__(self) -> str:
+        return f"repeat({self.subject!r}, {self.count})"
+
+    def to_kernel(self, scope: Scope, decide: Decide) -> statements.Repeated:
+        inner = _single(self.subject, scope, decide)
+        return statements.Repeated(inner, scope.term(self.count, "count"))
+
+
+class Grouped(_Copies):
+    """A mechanism on data sets that differ in several records. Made by ``group``."""
+
+    def __repr__(self) -> str:
+        return f"group({self.subject!r}, {self.count})"
+
+    def to_kernel(self, scope: Scope, decide: Decide) -> statements.Group:
+        inner = _single(self.subject, scope, decide)
+        return statements.Group(inner, scope.term(self.count, "count"))
+
+
+@dataclass(frozen=True, repr=False)
+class Subsampled:
+    """A mechanism on a random sample of the data. Made by ``subsample``."""
+
+    subject: One
+    rate: sp.Expr
+    relation: str
+
+    def __repr__(self) -> str:
+        return f"subsample({self.subject!r}, {self.rate}, relation={self.relation!r})"
+
+    def parameters(self) -> Iterator[tuple[str, sp.Expr]]:
+        yield from self.subject.parameters()
+        yield "rate", self.rate
+
+    def hypotheses(self) -> tuple[sp.Basic, ...]:
+        inside = () if self.rate.is_number else (sp.Gt(self.rate, 0), sp.Lt(self.rate, 1))
+        return (*self.subject.hypotheses(), *inside)
+
+    def to_kernel(self, scope: Scope, decide: Decide) -> statements.Blend:
+        inner, q = _single(self.subject, scope, decide), scope.term(self.rate, "rate")
+        if self.relation == "add/remove":  # with the record in the sample, and without it
+            link = statements.Link(0, 1, inner)
+            return statements.Blend((q, 1 - q), (ZERO, ONE), (link,))
+        # with the one record, with the other, and with another of the data in its place
+        links = tuple(statements.Link(i, j, inner) for i, j in ((0, 1), (0, 2), (1, 2)))
+        return statements.Blend((q, ZERO, 1 - q), (ZERO, q, 1 - q), links)
+
+
+def repeat(subject: One, count: object) -> Repeated:
+    """Run ``count`` mechanisms one after the other, each knowing the outputs of the earlier ones.
+
+    Args:
+        subject: what each of them is: a guarantee, for any mechanisms that have it, or an explicit
+            mechanism.
+        count: a whole number of at least 1, or an integer symbol, which stands for every such
+            number.
+
+    Raises: InputError for another subject or count.
+
+    >>> from sympy import Symbol
+    >>> from dpsym.guarantees import PureDP
+    >>> repeat(PureDP(1), Symbol("k", integer=True))
+    repeat(PureDP(1), k)
+    """
+    return Repeated(_one("repeat", subject), _count(count))
+
+
+def group(subject: One, size: object) -> Grouped:
+    """The mechanism on data sets that differ in ``size`` records: each of ``size`` steps from one
+    to the other is one between neighbours.
+
+    Args:
+        subject: a guarantee, for any mechanism that has it, or an explicit mechanism.
+        size: a whole number of at least 1, or an integer symbol.
+
+    Raises: InputError for another subject or size.
+
+    >>> from dpsym.guarantees import PureDP
+    >>> group(PureDP(1), 3)
+    group(PureDP(1), 3)
+    """
+    return Grouped(_one("group", subject), _count(size))
+
+
+def subsample(subject: One, rate: object, relation: str = "add/remove") -> Subsampled:
+    """Run the mechanism on a random sample of the data that is not published.
+
+    Args:
+        subject: a guarantee, for any mechanism that has it, or an explicit mechanism; for the same
+            neighbouring relation.
+        rate: the probability, in (0, 1), that a record is in the sample.
+        relation: "add/remove" for Poisson sampling, in which each record is in the sample
+            independently of the others; "replace-one" for sampling a fixed number of records
+            without replacement.
+
+    Raises: InputError for another subject, rate or relation.
+
+    Sources: Balle, Barthe and Gaboardi (2018), Theorems 8 and 9.
+
+    >>> from dpsym.guarantees import PureDP
+    >>> subsample(PureDP(1), "1/10")
+    subsample(PureDP(1), 1/10, relation='add/remove')
+    """
+    part = _one("subsample", subject)
+    if relation not in ("add/remove", "replace-one"):
+        raise InputError("relation", "add/remove or replace-one", relation)
+    own = getattr(part, "relation", None)
+    if own not in (None, relation):
+        raise InputError(
+            "relation", f"{own}, as for the mechanism that is run on the sample", relation
+        )
+    return Subsampled(part, probability("rate", rate), relation)
+
+
+def _one(argument: str, subject: object) -> One:
+    if not isinstance(subject, (Guarantee, Both, Mechanism)):
+        raise InputError(argument, _ONE, subject)
+    return subject
+
+
+def _count(value: object) -> sp.Expr:
+    expr = real("count", value)
+    symbol = isinstance(expr, sp.Symbol) and expr.is_integer
+    if not symbol and not (isinstance(expr, sp.Integer) and expr >= 1):
+        raise InputError("count", _COUNT, value)
+    return expr
