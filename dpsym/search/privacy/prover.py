@@ -6,6 +6,7 @@ import itertools
 import math
 import time
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from dpsym.kernel.definitions import DEFINITIONS, Moment, Support, constraints
@@ -18,6 +19,7 @@ from dpsym.kernel.statements import (
     INTEGER,
     Assumed,
     Blend,
+    Fact,
     Group,
     Guarantee,
     Mechanism,
@@ -25,7 +27,7 @@ from dpsym.kernel.statements import (
     Repeated,
     Statement,
 )
-from dpsym.kernel.terms import Term
+from dpsym.kernel.terms import Term, var
 from dpsym.kernel.theorems import Theorem, prove
 from dpsym.search import leaf
 from dpsym.search.bounds import bounds
@@ -243,7 +245,22 @@ class _Prover:
             raise Stuck("copies of what is not a guarantee")
         if stage.stage.guarantees != (total.one,):
             return self.apply(goal, "inner", stage=0, part=0, guarantees=(total.one,))
+        if stage.count.op != "var":
+            return self.for_every_count(goal, stage, total)
         return self.apply(goal, "induct")
+
+    def for_every_count(self, goal: Statement, stage: Repeated | Group, total: Total) -> Proof:
+        """A number of copies, as one of all numbers."""
+        name = _fresh(goal, "k")
+        more = replace(stage, count=var(name))
+        for one in totals(more, total.many):
+            if one.many.substitute({name: stage.count}) == total.many:
+                variables = (*goal.variables, (name, INTEGER))
+                facts = (*goal.facts, Fact(var(name) - 1, ">="))
+                every = Statement(variables, facts, (more,), (one.many,))
+                mapping = ((name, stage.count), *((own, var(own)) for own, _ in goal.variables))
+                return self.apply(goal, "use", theorem=self.theorem(every), mapping=mapping)
+        raise Stuck("no total of so many copies is known")
 
     def through(self, goal: Statement, stage: Repeated | Group, total: Total) -> Proof:
         parameters = {"first": 0, "last": 0, "guarantees": (total.many,)}
