@@ -71,7 +71,8 @@ def read_claim(subject: Subject, claim: Subject, where: object, decide: DecideUn
     suggestions = tuple(
         tuple(
             item
-            for guarantee in (part.suggested() if isinstance(part, Mechanism) else ())
+            for mechanism in _explicit(part)
+            for guarantee in mechanism.suggested()
             for item in guarantee.to_kernel(scope, sign)
         )
         for part in parts
@@ -95,12 +96,18 @@ def read_inequality(lhs: object, rhs: object, where: object) -> tuple[Term, Scop
     return right - left, scope
 
 
+def _explicit(*parts: Part) -> list[Mechanism]:
+    """The mechanisms among the parts, and those that parts are made of."""
+    found = [getattr(part, "subject", part) for part in parts]
+    return [part for part in found if isinstance(part, Mechanism)]
+
+
 def _obligations(parts: tuple[Part, ...], scope: Scope) -> tuple[Fact, ...]:
-    mechanisms = [part for part in parts if isinstance(part, Mechanism)]
+    mechanisms = _explicit(*parts)
     relations = [relation for part in mechanisms for relation in part.obligations()]
     return tuple(fact for item in relations for fact in scope.relation(item, "matrix"))
 
 
 def _assumptions(parts: tuple[Part, ...]) -> tuple[str, ...]:
-    mechanisms = [part for part in parts if isinstance(part, Mechanism)]
+    mechanisms = _explicit(*parts)
     return tuple(dict.fromkeys(text for part in mechanisms for text in part.assumptions()))

@@ -26,6 +26,7 @@ from dpsym.kernel.statements import (
     Processed,
     Repeated,
     Statement,
+    singles,
 )
 from dpsym.kernel.terms import Term, var
 from dpsym.kernel.theorems import Theorem, prove
@@ -208,6 +209,9 @@ class _Prover:
         for index, stage in enumerate(goal.stages):
             if isinstance(stage, Processed):
                 return self.apply(goal, "postprocess", stage=index)
+        inner = self.of_inner_mechanisms(goal)
+        if inner is not None:
+            return inner
         if len(goal.stages) == 1 and isinstance(goal.stages[0], (Repeated, Group)):
             return self.copies(goal, goal.stages[0])
         if len(goal.stages) == 1 and isinstance(goal.stages[0], Blend):
@@ -224,6 +228,23 @@ class _Prover:
         raise first or Stuck("no rule applies")
 
     # -- stages made of others
+
+    def of_inner_mechanisms(self, goal: Statement) -> Proof | None:
+        """Explicit mechanisms that stages are made of, replaced by guarantees that they have."""
+        stuck: Stuck | None = None
+        for index, stage in enumerate(goal.stages):
+            for part, single in enumerate(() if isinstance(stage, Mechanism) else singles(stage)):
+                if not isinstance(single, Mechanism):
+                    continue
+                for guarantee in self.candidates(goal, index):
+                    parameters = {"stage": index, "part": part, "guarantees": (guarantee,)}
+                    try:
+                        return self.apply(goal, "inner", **parameters)
+                    except Stuck as failed:
+                        self.left()
+                        stuck = failed
+                raise stuck or Stuck("no guarantee is known of an explicit mechanism")
+        return None
 
     def copies(self, goal: Statement, stage: Repeated | Group) -> Proof:
         """The total of one copy's guarantee, by induction, then the claim from it."""
