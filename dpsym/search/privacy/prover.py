@@ -28,7 +28,7 @@ from dpsym.kernel.statements import (
     Statement,
     singles,
 )
-from dpsym.kernel.terms import Term, var
+from dpsym.kernel.terms import ZERO, Term, var
 from dpsym.kernel.theorems import Theorem, prove
 from dpsym.search import leaf
 from dpsym.search.bounds import bounds
@@ -47,6 +47,7 @@ from dpsym.search.leaf.budget import Budget, OutOfBudget
 from dpsym.search.leaf.hinted import Hint
 from dpsym.search.privacy import library
 from dpsym.search.privacy.blends import multipliers
+from dpsym.search.privacy.chains import Orders, is_chain, orders
 from dpsym.search.privacy.families import epsilon, sums
 from dpsym.search.privacy.leaves import plausible, prove_leaf
 from dpsym.search.privacy.stages import Total, totals
@@ -300,6 +301,10 @@ class _Prover:
             return self.apply(goal, "directions")
         if isinstance(next(iter(constraints(claim)), None), Support):
             return self.apply(goal, "blended", linear=(), moments=())
+        if is_chain(stage):
+            found = orders(goal, stage)
+            if found is not None:
+                return self.by_orders(goal, found, 0)
         stuck = Stuck("no multipliers for a blend")
         for parameters in multipliers(goal, stage):
             weights = [w for row in parameters["moments"] for w in row]
@@ -312,6 +317,20 @@ class _Prover:
                 self.left()
                 stuck = failed
         raise stuck
+
+    def by_orders(self, goal: Statement, found: Orders, link: int) -> Proof:
+        if link == len(found.links):
+            weights = tuple((weight, ZERO) for weight in found.weights)
+            if goal.claims[0].reverse:
+                weights = tuple((ZERO, weight) for weight in found.weights)
+            return self.apply(goal, "blended", linear=(ZERO,) * 3, moments=weights)
+        parameters = {"stage": 0, "part": link, "guarantees": (found.links[link],)}
+        *shown, one, last = step(goal, "inner", parameters)
+        assert isinstance(one, Statement)
+        assert isinstance(last, Statement)
+        proofs = [self.sequent(item) for item in shown if isinstance(item, Sequent)]
+        proofs += [self.statement(one), self.by_orders(last, found, link + 1)]
+        return Proof("inner", parameters, tuple(proofs))
 
     def directly(self, goal: Statement) -> Proof:
         """The rules of the calculus on the statement as it stands."""
