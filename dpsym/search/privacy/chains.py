@@ -13,18 +13,21 @@ from dataclasses import dataclass
 from dpsym.kernel import terms as tm
 from dpsym.kernel.canon import to_term
 from dpsym.kernel.sequents import context
-from dpsym.kernel.statements import Assumed, Blend, Guarantee, Statement
+from dpsym.kernel.statements import Assumed, Blend, Fact, Guarantee, Statement
 from dpsym.kernel.terms import ONE, ZERO, Term
+from dpsym.search.leaf.hinted import Have
 
 _ENDS = (ONE, ZERO, ZERO), (ZERO, ZERO, ONE)
 
 
 @dataclass(frozen=True)
 class Orders:
-    """A guarantee for each of the two links, and their weights in Young's inequality."""
+    """A guarantee for each of the two links, the multipliers of the four moments, and the two
+    tangents of exp that make Young's inequality."""
 
     links: tuple[Guarantee, Guarantee]
-    weights: tuple[Term, Term]
+    moments: tuple[tuple[Term, ...], ...]
+    tangents: tuple[Have, Have]
 
 
 def is_chain(stage: Blend) -> bool:
@@ -39,6 +42,8 @@ def orders(goal: Statement, stage: Blend) -> Orders | None:
     first, second = (_zcdp(link.stage) for link in stage.links)
     if claim.name != "RenyiDP" or alpha is None or first is None or second is None:
         return None
+    if claim.reverse:
+        first, second = second, first
     canon = context(goal.facts).canon
 
     def short(item: Term) -> Term:
@@ -46,14 +51,24 @@ def orders(goal: Statement, stage: Blend) -> Orders | None:
 
     s = short(tm.sqrt(short(second / first)))
     a, b = short(alpha + (alpha - 1) * s), short(alpha + alpha / s)
-    links = (
-        Guarantee("RenyiDP", (a, short(first * a))),
-        Guarantee("RenyiDP", (b, short(second * b))),
-    )
     step = (1 + s) * first  # the exponents are those of X^u Y^v / X and / Y
-    one = alpha / a * tm.exp(short((alpha - 1) * s * step))
-    other = (alpha - 1) * s / a * tm.exp(short(-alpha * step))
-    return Orders(links, (one, other))
+    exponents = short((alpha - 1) * s * step), short(-alpha * step)
+    weights = [w * tm.exp(e) for w, e in zip((alpha / a, (alpha - 1) * s / a), exponents)]  # noqa: B905
+    logs = (ZERO, tm.log(tm.var("$r1")), tm.log(tm.var("$r2")))
+    p, r, q = reversed(logs) if claim.reverse else logs
+    whole = alpha * p + (1 - alpha) * q
+    parts = (a * p + (1 - a) * r, b * r + (1 - b) * q)
+    tangents = [_tangent(e + part - whole) for e, part in zip(exponents, parts, strict=True)]
+    links = [Guarantee("RenyiDP", (o, short(rho * o))) for o, rho in ((a, first), (b, second))]
+    if claim.reverse:
+        links.reverse()
+        weights.reverse()
+    rows = tuple((ZERO, w) if claim.reverse else (w, ZERO) for w in weights)
+    return Orders((links[0], links[1]), rows, (tangents[0], tangents[1]))
+
+
+def _tangent(item: Term) -> Have:
+    return Have(Fact(tm.exp(item) - 1 - item, ">="))
 
 
 def _zcdp(stage: object) -> Term | None:

@@ -320,10 +320,11 @@ class _Prover:
 
     def by_orders(self, goal: Statement, found: Orders, link: int) -> Proof:
         if link == len(found.links):
-            weights = tuple((weight, ZERO) for weight in found.weights)
-            if goal.claims[0].reverse:
-                weights = tuple((ZERO, weight) for weight in found.weights)
-            return self.apply(goal, "blended", linear=(ZERO,) * 3, moments=weights)
+            before, self.hints = self.hints, found.tangents
+            try:
+                return self.apply(goal, "blended", linear=(ZERO,) * 3, moments=found.moments)
+            finally:
+                self.hints = before
         parameters = {"stage": 0, "part": link, "guarantees": (found.links[link],)}
         *shown, one, last = step(goal, "inner", parameters)
         assert isinstance(one, Statement)
