@@ -17,6 +17,7 @@ from dpsym.kernel.refusal import Refusal
 from dpsym.kernel.sequents import Facts, context
 from dpsym.kernel.statements import Fact
 from dpsym.kernel.terms import ZERO, Term, subterms
+from dpsym.search.integrals.radicals import factored, quotient, root
 from dpsym.search.integrals.substitutions import Z, in_exponential
 from dpsym.search.integrals.summands import coefficients
 from dpsym.search.leaf.factoring import factors
@@ -69,8 +70,11 @@ def resolved(item: Term, point: Mapping[str, float]) -> tuple[Term, bool]:
     return done[item], clear
 
 
-def roots(item: Term, x: Term, facts: Facts, samples: Samples) -> list[Term]:
-    """The points where a term without kinks changes its sign, as far as they are known here.
+def roots(
+    item: Term, x: Term, facts: Facts, samples: Samples, known: Sequence[Term] = ()
+) -> list[Term]:
+    """The points where a term without kinks changes its sign, as far as they are known here;
+    written by the square roots that are ``known``, if that is possible.
 
     The difference of two positive products is compared by logarithms."""
     canon = context(facts).canon
@@ -86,7 +90,7 @@ def roots(item: Term, x: Term, facts: Facts, samples: Samples) -> list[Term]:
     if coefs is None and len(form) == 2:
         coefs = _of_logs(canon, form, x)
     if coefs is None:
-        return _by_exponential(item, x, facts, samples)
+        return _by_exponential(item, x, facts, samples, known)
     while len(coefs) > 1 and _is_zero(coefs[-1], facts, samples):
         coefs = coefs[:-1]
     if len(coefs) == 2:
@@ -97,19 +101,21 @@ def roots(item: Term, x: Term, facts: Facts, samples: Samples) -> list[Term]:
         _settle(inside, facts, samples)
         if all(number(inside, point) <= 0 for point in samples):
             return []
-        root = _root(canon, inside)
-        return [*at_zero, *(canon.normal((way * root - b) / (2 * a)) for way in (-1, 1))]
+        size = root(canon, inside / tm.power(2 * a, 2), known) or _root(canon, inside) / (2 * a)
+        return [*at_zero, *(canon.normal(way * size - b / (2 * a)) for way in (-1, 1))]
     return at_zero
 
 
-def _by_exponential(item: Term, x: Term, facts: Facts, samples: Samples) -> list[Term]:
+def _by_exponential(
+    item: Term, x: Term, facts: Facts, samples: Samples, known: Sequence[Term]
+) -> list[Term]:
     """Zeros of a function of z = exp(k x), by those over z > 0."""
     found = in_exponential(context(facts).canon, item, x)
     if found is None:
         return []
     rate, inner = found
     z = tm.var(Z)
-    over = roots(inner, z, (*facts, Fact(z, ">")), samples)
+    over = roots(inner, z, (*facts, Fact(z, ">")), samples, known)
     good = []
     for z0 in over:
         signs = {number(z0, at) > 0 for at in samples if math.isfinite(number(z0, at))}
@@ -122,29 +128,7 @@ def _by_exponential(item: Term, x: Term, facts: Facts, samples: Samples) -> list
 
 def _reduced(item: Term, facts: Facts) -> Term:
     """A quotient without common factors."""
-    canon = context(facts).canon
-    whole, below = canon.together(canon(item))
-    found = factors(whole)
-    if found is None or not below:
-        return item
-    scale, above = found
-    powers: dict[Term, int] = dict(above)
-    for part, k in below.items():
-        inner = factors(canon(part))
-        if inner is None:
-            powers[part] = powers.get(part, 0) - k
-            continue
-        scale /= inner[0] ** k
-        for one, count in inner[1]:
-            powers[one] = powers.get(one, 0) - count * k
-    # factors are unique up to their signs
-    for one in list(powers):
-        other = canon.normal(-one)
-        if other is not one and other in powers and powers.get(one):
-            if powers[other] % 2:
-                scale = -scale
-            powers[one] += powers.pop(other)
-    return tm.mul(tm.num(scale), *(tm.power(one, k) for one, k in powers.items() if k))
+    return quotient(*factored(context(facts).canon, item))
 
 
 def _split_factor(item: Term, facts: Facts, samples: Samples) -> None:

@@ -1,0 +1,78 @@
+"""Quotients in lowest terms, and their square roots by square roots that are there already."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from itertools import combinations
+
+from flint import fmpq
+
+from dpsym.kernel import canon as cn
+from dpsym.kernel import terms as tm
+from dpsym.kernel.canon import Canon, Poly
+from dpsym.kernel.terms import Term
+from dpsym.search.leaf.factoring import factors
+
+__all__ = ["factored", "quotient", "radicals", "root"]
+
+_MOST = 6  # square roots that are tried together
+
+Powers = Counter[Term]
+
+
+def factored(canon: Canon, item: Term) -> tuple[fmpq, Powers]:
+    """``c, {f: k}`` with item = c * product f^k: a factor of several items is the same term in
+    each, as far as they are not too large to be factored."""
+    whole, below = canon.together(canon(item))
+    scale, powers = fmpq(1), Powers()
+    for form, count in ((whole, 1), *((canon(one), -k) for one, k in below.items())):
+        for value, one, k in _factors(form):
+            scale *= value ** (k * count)
+            powers[one] += k * count
+    return scale, Powers({one: k for one, k in powers.items() if k and one is not tm.ONE})
+
+
+def _factors(form: Poly) -> Iterator[tuple[fmpq, Term, int]]:
+    """Factors as numbers times terms with leading coefficient 1, and their powers."""
+    found = factors(form)
+    if found is not None:
+        yield found[0], tm.ONE, 1
+    elif len(form) == 1:
+        ((mono, value),) = form.items()
+        yield value, tm.exp(cn.to_term(dict(mono[0]))) if mono[0] else tm.ONE, 1
+        yield from ((fmpq(1), item, k) for item, k in mono[1])
+        return
+    for one, k in [(cn.to_term(form), 1)] if found is None else found[1]:
+        own = cn.NO_SIGNS(one)
+        value = cn.content(own)[0]
+        yield value, cn.to_term(cn.scaled(own, 1 / value)), k
+
+
+def quotient(scale: fmpq, powers: Powers) -> Term:
+    return tm.mul(tm.num(scale), *(tm.power(one, k) for one, k in powers.items()))
+
+
+def radicals(canon: Canon, items: Iterable[Term]) -> tuple[Term, ...]:
+    """The square roots in the canonical forms of some terms."""
+    parts = (part for item in items for part in tm.subterms(canon.normal(item)))
+    return tuple(dict.fromkeys(part for part in parts if part.op == "sqrt"))
+
+
+def root(canon: Canon, inside: Term, known: Iterable[Term] = ()) -> Term | None:
+    """The square root of a quotient, or minus it, as a rational function times a product of
+    square roots that are known, as few as possible; None if there is no such product."""
+    scale, powers = factored(canon, inside)
+    odd = {one for one, k in powers.items() if k % 2}
+    rows = [(item, *factored(canon, item.args[0])) for item in known]
+    rows = [row for row in rows if any(row[2][one] % 2 for one in odd)][:_MOST]
+    for count in range(len(rows) + 1):
+        for chosen in combinations(rows, count):
+            left, value = Powers(powers), scale
+            for _, factor, others in chosen:
+                left.subtract(others)
+                value /= factor
+            if value > 0 and not any(k % 2 for k in left.values()):
+                outer = quotient(fmpq(1), Powers({one: k // 2 for one, k in left.items() if k}))
+                return tm.mul(outer, tm.sqrt(tm.num(value)), *(item for item, *_ in chosen))
+    return None
