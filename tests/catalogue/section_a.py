@@ -338,7 +338,7 @@ def gauss_diffvar_renyi() -> Answer:
     return renyi_is(dp.GaussianPair(m1, s1, m2, s2), alpha, formula, [v > 0])
 
 
-@A.entry(UNKNOWN, why="square roots of one quotient in two forms", slow=True)
+@A.entry(slow=True)
 def gauss_scale_hs() -> Answer:
     s1, s2 = symbols("sigma1 sigma2", positive=True)
     at = sqrt(2 * (real_eps - log(s2 / s1)) / (1 / s2**2 - 1 / s1**2))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from itertools import combinations
+from itertools import combinations, product
 
 from flint import fmpq
 
@@ -60,19 +60,35 @@ def radicals(canon: Canon, items: Iterable[Term]) -> tuple[Term, ...]:
 
 
 def root(canon: Canon, inside: Term, known: Iterable[Term] = ()) -> Term | None:
-    """The square root of a quotient, or minus it, as a rational function times a product of
-    square roots that are known, as few as possible; None if there is no such product."""
+    """The square root of a quotient, or minus it, as a rational function times square roots that
+    are known, or divided by them, as few as possible; None if there are none that fit."""
     scale, powers = factored(canon, inside)
     odd = {one for one, k in powers.items() if k % 2}
     rows = [(item, *factored(canon, item.args[0])) for item in known]
     rows = [row for row in rows if any(row[2][one] % 2 for one in odd)][:_MOST]
     for count in range(len(rows) + 1):
         for chosen in combinations(rows, count):
-            left, value = Powers(powers), scale
-            for _, factor, others in chosen:
-                left.subtract(others)
-                value /= factor
-            if value > 0 and not any(k % 2 for k in left.values()):
-                outer = quotient(fmpq(1), Powers({one: k // 2 for one, k in left.items() if k}))
-                return tm.mul(outer, tm.sqrt(tm.num(value)), *(item for item, *_ in chosen))
+            found = [_over(scale, powers, chosen, ways) for ways in product((1, -1), repeat=count)]
+            good = [one for one in found if one is not None]
+            if good:  # the simplest
+                return min(good, key=lambda one: one[0])[1]
     return None
+
+
+Row = tuple[Term, fmpq, Powers]
+
+
+def _over(
+    scale: fmpq, powers: Powers, chosen: tuple[Row, ...], ways: tuple[int, ...]
+) -> tuple[int, Term] | None:
+    """The root of a quotient by those chosen, each to the power 1 or -1, and what is left."""
+    left = Powers(powers)
+    for (_, value, others), way in zip(chosen, ways, strict=True):
+        scale /= value**way
+        for one, k in others.items():
+            left[one] -= way * k
+    if scale <= 0 or any(k % 2 for k in left.values()):
+        return None
+    outer = quotient(fmpq(1), Powers({one: k // 2 for one, k in left.items() if k}))
+    parts = (tm.power(row[0], way) for row, way in zip(chosen, ways, strict=True))
+    return sum(map(abs, left.values())), tm.mul(outer, tm.sqrt(tm.num(scale)), *parts)

@@ -287,7 +287,7 @@ def squares(sequent: Sequent, form: Poly) -> list[Move]:
     out = []
     for left in dict.fromkeys(map(_frozen, (up, rooted, plus(form, down, -1)))):
         larger, smaller = dict(left), plus(dict(left), form, -1)
-        if not larger or not smaller:
+        if not larger or (not smaller and sequent.goal.rel != ">"):
             continue
         sides = to_term(larger), to_term(smaller)
         if plausible(Sequent(sequent.hypotheses, Fact(sides[0], ">="))):
