@@ -9,6 +9,9 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
+from math import gcd, lcm
+
+from flint import fmpq
 
 from dpsym.kernel import canon as cn
 from dpsym.kernel import terms as tm
@@ -79,7 +82,7 @@ def roots(
     The difference of two positive products is compared by logarithms."""
     canon = context(facts).canon
     try:
-        form, _ = canon.together(canon(item))
+        form, _ = canon.together(_rooted(canon, canon(item), x))
     except Refusal:
         return []
     lowest = min((dict(mono[1]).get(x, 0) for mono in form), default=0)
@@ -104,6 +107,28 @@ def roots(
         size = root(canon, inside / tm.power(2 * a, 2), known) or _root(canon, inside) / (2 * a)
         return [*at_zero, *(canon.normal(way * size - b / (2 * a)) for way in (-1, 1))]
     return at_zero
+
+
+def _rooted(canon: Canon, form: Poly, x: Term) -> Poly:
+    """For A^k - B^k with positive A and B: the form of A - B, which changes its sign there too."""
+    gap = _logs(canon, form) if len(form) == 2 else None
+    rest, powers = dict(gap or {}), {}
+    for mono, value in rest.items():
+        log = cn.lone(mono, "log")
+        if log is not None and x.value in log.vars:
+            powers[mono] = value
+    if not powers or gap is None:
+        return form
+    shared = fmpq(
+        gcd(*(int(k.p) for k in powers.values())), lcm(*(int(k.q) for k in powers.values()))
+    )
+    if shared == 1:
+        return form
+    sides = [cn.plus(gap, powers, -1), {}]
+    for mono, value in powers.items():
+        sides[value < 0][mono] = abs(value)
+    one, two = (tm.exp(cn.to_term(cn.scaled(side, 1 / shared))) for side in sides)
+    return canon(one - two)
 
 
 def _by_exponential(
@@ -156,14 +181,19 @@ def _root(canon: Canon, inside: Term) -> Term:
 
 def _of_logs(canon: Canon, form: Poly, x: Term) -> list[Term] | None:
     """The coefficients of log(A/B) for a form A - B of two positive products."""
+    gap = _logs(canon, form)
+    return None if gap is None else coefficients(canon, gap, x)
+
+
+def _logs(canon: Canon, form: Poly) -> Poly | None:
+    """log(A/B) for a form A - B of two positive products."""
     (one, first), (two, second) = form.items()
     if (first > 0) == (second > 0):
         return None
     try:
-        gap = canon(tm.log(cn.mono_term(one, abs(first))) - tm.log(cn.mono_term(two, abs(second))))
+        return canon(tm.log(cn.mono_term(one, abs(first))) - tm.log(cn.mono_term(two, abs(second))))
     except Refusal:
         return None
-    return coefficients(canon, gap, x)
 
 
 def _is_zero(item: Term, facts: Facts, samples: Samples) -> bool:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations, permutations, product
-from math import lcm
+from math import gcd, lcm
 from typing import Any
 
 import numpy as np
@@ -37,7 +37,7 @@ from dpsym.search.bounds import Bounds, bounds
 from dpsym.search.leaf import homogeneous
 from dpsym.search.leaf.factoring import factors, quotient
 from dpsym.search.leaf.hinges import evident_sign
-from dpsym.search.leaf.numeric import domain, least_point, plausible
+from dpsym.search.leaf.numeric import ROUNDING, domain, least_point, plausible
 from dpsym.search.leaf.steps import (
     HARD,
     atoms,
@@ -66,11 +66,13 @@ class Move:
 
 
 def sampled_sign(hypotheses: Facts, item: Term) -> int:
-    """1 or -1 if the term has this sign at all samples (and is not always 0), else 0."""
+    """1 or -1 if the term has this sign at all samples (and is not always 0), as far as rounding
+    tells, else 0."""
     if known := evident_sign(hypotheses, item):
         return known
-    values = domain(Sequent(hypotheses, Fact(item, ">")))(item)
-    values = values[np.isfinite(values)]
+    here = domain(Sequent(hypotheses, Fact(item, ">")))
+    values, scale = here(item), here.scale(item)
+    values = values[np.isfinite(values) & (np.abs(values) > ROUNDING * scale)]
     if not values.size or values.min() < 0 < values.max():
         return 0
     return int(np.sign(values.max() + values.min()))
@@ -383,7 +385,7 @@ def _calculus(sequent: Sequent, form: Poly) -> Iterator[Move]:
                     yield Move("vertex", plain | {"name": name, "lower": low, "upper": high})
     logs = [value for mono, value in form.items() for item, _ in mono[1] if item.op == "log"]
     if logs and any(item.op == "log" and item.vars for item in atoms(form)):
-        whole = fmpq(lcm(*(int(value.q) for value in logs)))
+        whole = fmpq(lcm(*(int(k.q) for k in logs)), gcd(*(int(k.p) for k in logs)))
         yield Move("exponentiate", {"scale": whole})
     logarithms = _logarithms(sequent, form)
     if logarithms is not None:
