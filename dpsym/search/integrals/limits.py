@@ -18,7 +18,7 @@ from dpsym.kernel.terms import ONE, ZERO, Term
 from dpsym.search.integrals.cuts import Split, plain
 from dpsym.search.integrals.substitutions import Z, in_exponential, rational_limit
 from dpsym.search.integrals.summands import coefficients
-from dpsym.search.samples import number
+from dpsym.search.samples import number, sign
 
 __all__ = ["limit_at", "sign_at"]
 
@@ -27,14 +27,14 @@ Samples = Sequence[Mapping[str, float]]
 
 def sign_at(item: Term, samples: Samples, facts: Facts = ()) -> int:
     """The sign of a term that is evident or the same at all samples, or 0; zeros may be tiny."""
-    for sign in (1, -1):
-        if context(facts).evident(Fact(sign * item, ">")):
-            return sign
+    for way in (1, -1):
+        if context(facts).evident(Fact(way * item, ">")):
+            return way
     values = [number(item, point) for point in samples]
-    values = [value for value in values if not math.isnan(value)]
-    if any(value > 0 for value in values) and not any(value < 0 for value in values):
-        return 1
-    return -1 if values and any(value < 0 for value in values) and max(values) <= 0 else 0
+    signs = {(value > 0) - (value < 0) for value in values if not math.isnan(value)} - {0}
+    if len(signs) == 2:  # perhaps by rounding
+        signs = {sign(item, point) for point in samples} - {0}
+    return signs.pop() if len(signs) == 1 else 0
 
 
 def limit_at(facts: Facts, item: Term, x: Term, way: int, samples: Samples) -> Limit | None:
@@ -148,8 +148,13 @@ class _Part:
 
     def fits(self, moving: list[tuple[Term, int]], fixed: Term, powers: list[Term]) -> bool:
         size = fixed * tm.exp(powers[0]) if powers[0] is not ZERO else fixed
+        power = dict(moving).get(self.x, 0)
+        tails = [(atom, k) for atom, k in moving if atom.op == "erfc"]
+        if tails and len(tails) + (power > 0) == len(moving) and (power or len(powers) > 1):
+            ((atom, count),) = tails if len(tails) == 1 else ((self.x, 0),)
+            inside = coefficients(self.canon, self.canon(atom.args[0]), self.x) if count == 1 else None
+            return inside is not None and self.tail(size, power, powers, inside)
         if len(powers) > 1:
-            power = dict(moving).get(self.x, 0)
             only = not moving or (len(moving) == 1 and power > 0)
             return only and self.exponential(size, power, powers)
         if len(moving) == 2 or (len(moving) == 1 and moving[0][0].op == "add"):
@@ -192,13 +197,33 @@ class _Part:
             return True
         if len(powers) != 3 or sign_at(powers[2], self.samples, self.facts) != -1:
             return False
-        root = tm.sqrt(-powers[2])  # e = root * a - shift, x = way * (e + shift) / root
-        shift = self.way * powers[1] / (2 * root)
+        self.bell(size, power, powers[1], tm.sqrt(-powers[2]))
+        return True
+
+    def bell(self, size: Term, power: int, rate: Term, root: Term) -> None:
+        """size * x^power * exp(rate * x - root^2 * x^2) for root > 0."""
+        shift = self.way * rate / (2 * root)  # e = root * a - shift, x = way * (e + shift) / root
         size = self.way ** (power + 1) * size * tm.exp(tm.power(shift, 2))
         for n in range(power + 1):
             rest = tm.power(shift, power - n) if power > n else ONE
             scale = tm.power(root, -power) if power else ONE
             self.slacks.append(Slack(comb(power, n) * size * rest * scale, "bell", n, root, shift))
+
+    def tail(self, size: Term, power: int, powers: list[Term], inside: list[Term]) -> bool:
+        """size * x^power * exp(...) * erfc(inside), by erfc(u) <= 2 and erfc(u) <= exp(-u^2)."""
+        if len(powers) > 2 or len(inside) != 2:
+            return False
+        rate = powers[1] if len(powers) == 2 else ZERO
+        falls, shrinks = self.way * self.sign(rate) < 0, self.away(inside[1]) > 0
+        if not falls and not shrinks:
+            return False
+        if self.sign(self.way ** (power + 1) * size) < 0:
+            return True  # it comes from the side that does not matter
+        if falls:
+            return self.exponential(2 * size, power, powers)
+        k, m = inside
+        size *= tm.exp(-tm.power(k, 2)) if k is not ZERO else ONE
+        self.bell(size, power, rate - 2 * k * m, self.way * m)
         return True
 
     def inverse(self, size: Term, count: int) -> bool:
