@@ -281,7 +281,7 @@ def br_hs_sup() -> Answer:
     return below(p1 - exp(v) * q1, bound, [Abs(v) <= eps, at <= eps])
 
 
-@A.entry(UNKNOWN, why="the integral of a Gaussian tail; the first form is proved", slow=True)
+@A.entry(slow=True)
 def hs_tail() -> Answer:
     delta = symbols("delta", nonnegative=True)
 

@@ -43,7 +43,7 @@ def limit_at(facts: Facts, item: Term, x: Term, way: int, samples: Samples) -> L
     Raises: Split if a sign has to be settled for it."""
     slacks: list[Slack] = []
     value, canon = ZERO, context(facts).canon
-    for mono, count in canon(item).items():
+    for mono, count in _by_small_tails(facts, canon(item), x, way, samples).items():
         found = _Part(facts, mono, fmpq(count), x, way, samples)
         if found.known:
             value, slacks = value + found.value, slacks + found.slacks
@@ -63,6 +63,25 @@ def limit_at(facts: Facts, item: Term, x: Term, way: int, samples: Samples) -> L
         if (size := clear(s.coefficient)) is not ZERO
     ]
     return Limit(clear(value), tuple(slacks))
+
+
+def _by_small_tails(facts: Facts, form: cn.Poly, x: Term, way: int, samples: Samples) -> cn.Poly:
+    """The form with 2 - erfc(-u) for an erfc(u) that tends to 2 beside something that moves."""
+    out: cn.Poly = {}
+    for mono, count in form.items():
+        parts: cn.Poly = {mono: count}
+        for atom, k in mono[1]:
+            if atom.op != "erfc" or k != 1 or x.value not in atom.vars:
+                continue
+            rest = (mono[0], mono[1] - {(atom, k)})
+            slope = tm.derivative(atom.args[0], str(x.value))
+            beside = x.value in cn.mono_term(rest).vars
+            if beside and way * sign_at(slope, samples, facts) < 0:
+                small = tm.Term("erfc", (-atom.args[0],))
+                parts = {rest: 2 * count, (rest[0], rest[1] | {(small, 1)}): -count}
+                break
+        out = cn.plus(out, parts)
+    return out
 
 
 def _over_exponential(
@@ -151,9 +170,10 @@ class _Part:
         power = dict(moving).get(self.x, 0)
         tails = [(atom, k) for atom, k in moving if atom.op == "erfc"]
         if tails and len(tails) + (power > 0) == len(moving) and (power or len(powers) > 1):
-            ((atom, count),) = tails if len(tails) == 1 else ((self.x, 0),)
-            inside = coefficients(self.canon, self.canon(atom.args[0]), self.x) if count == 1 else None
-            return inside is not None and self.tail(size, power, powers, inside)
+            ((tail, count), *more) = tails
+            inside = coefficients(self.canon, self.canon(tail.args[0]), self.x)
+            single = inside is not None and count == 1 and not more
+            return single and self.tail(size, power, powers, inside or [])
         if len(powers) > 1:
             only = not moving or (len(moving) == 1 and power > 0)
             return only and self.exponential(size, power, powers)
