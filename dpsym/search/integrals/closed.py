@@ -15,6 +15,7 @@ from dpsym.kernel.statements import REAL, Fact, Guarantee, Mechanism, Pair, Stat
 from dpsym.kernel.terms import ZERO, Term, var
 from dpsym.search.integrals.inferences import Inference, fresh, inferences, settled
 from dpsym.search.integrals.plans import NoPlan
+from dpsym.search.integrals.radicals import reduced
 from dpsym.search.integrals.sampling import parameters
 from dpsym.search.samples import number
 
@@ -65,8 +66,8 @@ def _cases(goal: Statement, name: str) -> Iterator[Case | None]:
         if rule in ("masses", "integral"):
             for one in premises:
                 if isinstance(one, Sequent) and name in one.goal.term.vars:
-                    normal = context(goal.facts).canon.normal
-                    yield Case((), normal(tm.substitute(-one.goal.term, {name: ZERO})))
+                    total = tm.substitute(-one.goal.term, {name: ZERO})
+                    yield Case((), reduced(context(goal.facts).canon, total))
                     return
             continue
         for index, inner in enumerate(statements):

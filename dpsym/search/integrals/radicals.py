@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from itertools import combinations, product
+from itertools import combinations, permutations, product
 
 from flint import fmpq
 
 from dpsym.kernel import canon as cn
 from dpsym.kernel import terms as tm
 from dpsym.kernel.canon import Canon, Poly
-from dpsym.kernel.terms import Term
+from dpsym.kernel.refusal import Refusal
+from dpsym.kernel.terms import ONE, ZERO, Term
 from dpsym.search.leaf.factoring import factors
+from dpsym.search.leaf.factoring import quotient as divided
 
-__all__ = ["factored", "quotient", "radicals", "root"]
+__all__ = ["factored", "quotient", "radicals", "reduced", "root"]
 
+_SHORTER = 0.5
 _MOST = 6  # square roots that are tried together
 
 Powers = Counter[Term]
@@ -30,17 +33,35 @@ def factored(canon: Canon, item: Term) -> tuple[fmpq, Powers]:
         for value, one, k in _factors(form):
             scale *= value ** (k * count)
             powers[one] += k * count
-    return scale, Powers({one: k for one, k in powers.items() if k and one is not tm.ONE})
+    _cancel(canon, powers)
+    return scale, Powers({one: k for one, k in powers.items() if k and one is not ONE})
+
+
+def _cancel(canon: Canon, powers: Powers) -> None:
+    """Divides factors by others of the other sign, which may be factors only beside them, as
+    exp(x) + 1 is one of exp(2 x) - 1."""
+    while True:
+        sums = [one for one, k in powers.items() if k and one.op == "add"]
+        for one, other in permutations(sums, 2):
+            rest = divided(canon(one), canon(other)) if powers[one] * powers[other] < 0 else None
+            if rest is not None:
+                count = powers.pop(one)
+                powers[other] += count
+                for _, part, k in _factors(rest):  # with leading coefficients 1
+                    powers[part] += k * count
+                break
+        else:
+            return
 
 
 def _factors(form: Poly) -> Iterator[tuple[fmpq, Term, int]]:
     """Factors as numbers times terms with leading coefficient 1, and their powers."""
     found = factors(form)
     if found is not None:
-        yield found[0], tm.ONE, 1
+        yield found[0], ONE, 1
     elif len(form) == 1:
         ((mono, value),) = form.items()
-        yield value, tm.exp(cn.to_term(dict(mono[0]))) if mono[0] else tm.ONE, 1
+        yield value, tm.exp(cn.to_term(dict(mono[0]))) if mono[0] else ONE, 1
         yield from ((fmpq(1), item, k) for item, k in mono[1])
         return
     for one, k in [(cn.to_term(form), 1)] if found is None else found[1]:
@@ -50,7 +71,20 @@ def _factors(form: Poly) -> Iterator[tuple[fmpq, Term, int]]:
 
 
 def quotient(scale: fmpq, powers: Powers) -> Term:
-    return tm.mul(tm.num(scale), *(tm.power(one, k) for one, k in powers.items()))
+    grown = [k * one.args[0] for one, k in powers.items() if one.op == "exp"]
+    others = (tm.power(one, k) for one, k in powers.items() if one.op != "exp")
+    exponent = cn.NO_SIGNS.normal(tm.add(*grown))
+    return tm.mul(tm.num(scale), tm.exp(exponent) if exponent is not ZERO else ONE, *others)
+
+
+def reduced(canon: Canon, item: Term) -> Term:
+    """The term in normal form, or as a quotient in lowest terms if that is much shorter."""
+    normal = canon.normal(item)
+    try:
+        lowest = quotient(*factored(canon, item))
+    except Refusal:
+        return normal
+    return lowest if lowest.size < _SHORTER * normal.size else normal
 
 
 def radicals(canon: Canon, items: Iterable[Term]) -> tuple[Term, ...]:
