@@ -24,20 +24,21 @@ from dpsym.search.integrals.radicals import factored, quotient, root
 from dpsym.search.integrals.substitutions import Z, in_exponential
 from dpsym.search.integrals.summands import coefficients
 from dpsym.search.leaf.factoring import factors
-from dpsym.search.samples import number
+from dpsym.search.samples import number, sign
 
 __all__ = ["Split", "compared", "ordered", "plain", "resolved", "roots", "switches"]
 
 Samples = Sequence[Mapping[str, float]]
-_TOLERANCE, _TINY = 1e-9, 1e-250  # what is smaller has lost its digits
+_TOLERANCE = 1e-9
 
 
 class Split(Exception):
-    """The sign of this term over the parameters has to be settled first."""
+    """The sign of this term over the parameters has to be settled first; at the ``edge`` of their
+    range it is zero."""
 
-    def __init__(self, item: Term) -> None:
+    def __init__(self, item: Term, edge: bool = False) -> None:
         super().__init__(repr(item))
-        self.item = item
+        self.item, self.edge = item, edge
 
 
 def switches(item: Term, x: Term) -> Iterator[Term]:
@@ -60,8 +61,12 @@ def resolved(item: Term, point: Mapping[str, float]) -> tuple[Term, bool]:
         args = tuple(done[arg] for arg in part.args)
         if part.op in ("abs", "ite", "max", "min"):
             first = number(args[0], point)
-            other = number(args[1], point) if part.op in ("max", "min") else 0.0
-            clear = clear and abs(first - other) > _TINY
+            op_of_two = part.op in ("max", "min")
+            other = number(args[1], point) if op_of_two else 0.0
+            if abs(first - other) < _TOLERANCE:  # perhaps by rounding
+                gap = args[0] - args[1] if op_of_two else args[0]
+                first, other = float(sign(gap, point)), 0.0
+            clear = clear and first != other
             if part.op == "abs":
                 done[part] = args[0] if first >= 0 else -args[0]
             elif part.op == "ite":
@@ -148,7 +153,17 @@ def _by_exponential(
             _split_factor(z0, facts, samples)
         if True in signs:
             good.append(_reduced(z0, facts))
+            _settle_factors(good[-1], facts)
     return [tm.log(z0) / rate for z0 in good]
+
+
+def _settle_factors(item: Term, facts: Facts) -> None:
+    """``Split`` unless no factor of a positive quotient is zero at the end of a range."""
+    for part in item.args if item.op == "mul" else (item,):
+        gap = plain(part.args[0] if part.op == "pow" else part, facts)
+        sides = [side for side in (gap, -gap) if context(facts).evident(Fact(side, ">="))]
+        if len(sides) == 1 and not context(facts).evident(Fact(gap, "!=")):
+            raise Split(-sides[0], edge=True)
 
 
 def _reduced(item: Term, facts: Facts) -> Term:

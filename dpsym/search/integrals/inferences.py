@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from dpsym.kernel.canon import to_term
 from dpsym.kernel.definitions import Form, Moment, constraints
 from dpsym.kernel.proofs import Lemma
 from dpsym.kernel.rules_mechanisms import Limit, Piece, homogeneous
@@ -101,14 +102,16 @@ def by_largest_loss(goal: Statement) -> Iterator[Inference]:
 
 
 def _turned(goal: Statement) -> Inference | None:
-    """A variable that is zero replaced by zero, one that is never positive by a nonnegative one."""
-    signs: dict[str, set[int]] = {}
-    for x, slope, end, _ in context(goal.facts).bounds:
+    """A variable with only one value replaced by it, one that is never positive by a nonnegative
+    one."""
+    known, signs = context(goal.facts).bounds, dict[str, set[int]]()
+    ends = {(x, slope > 0, to_term(end)) for x, slope, end, _ in known}
+    for x, slope, end, _ in known:
+        if (x, slope < 0, to_term(end)) in ends:
+            return "equal", {"name": str(x.value), "value": to_term(end)}
         if not end:
             signs.setdefault(str(x.value), set()).add(1 if slope > 0 else -1)
     for name, found in signs.items():
-        if found == {1, -1}:
-            return "equal", {"name": name, "value": ZERO}
         if found == {-1}:
             return "mirror", {"name": name, "new": fresh(goal, name)}
     return None
@@ -121,7 +124,7 @@ def _settled(goal: Statement, plan: Any, rule: str) -> Iterator[Inference]:
     except Split as split:
         if not split.item.vars <= {name for name, _ in goal.variables}:
             raise NoPlan("a case distinction by the output") from None
-        item = _unsigned(goal, split.item)
+        item = split.item if split.edge else _unsigned(goal, split.item)
         yield "either", {"item": item}
         yield "either", {"item": -item}
     except NeedsFloor as needs:
