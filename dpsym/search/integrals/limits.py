@@ -15,8 +15,9 @@ from dpsym.kernel.rules_mechanisms import Limit, Slack
 from dpsym.kernel.sequents import Facts, context, with_facts
 from dpsym.kernel.statements import Fact
 from dpsym.kernel.terms import ONE, ZERO, Term
+from dpsym.search.integrals import fractions
 from dpsym.search.integrals.cuts import Split, plain
-from dpsym.search.integrals.substitutions import Z, in_exponential, rational_limit
+from dpsym.search.integrals.substitutions import Z, in_exponential
 from dpsym.search.integrals.summands import coefficients
 from dpsym.search.samples import number, sign
 
@@ -51,7 +52,7 @@ def limit_at(facts: Facts, item: Term, x: Term, way: int, samples: Samples) -> L
         whole = cn.mono_term(mono, fmpq(count))
         over = _over_exponential(facts, whole, x, way, samples)
         if over is None:
-            limit = rational_limit(tm.substitute(whole, {str(x.value): way * x}), x)
+            limit = fractions.limit(canon, tm.substitute(whole, {str(x.value): way * x}), x)
             over = None if limit is None else Limit(limit)
         if over is None:
             return None
@@ -130,11 +131,12 @@ def _of_small(facts: Facts, inner: Term) -> tuple[Term, Term] | None:
 def _of_large(facts: Facts, inner: Term, samples: Samples) -> tuple[Term, Term] | None:
     """The value as z grows, and the slope by 1/z."""
     z = tm.var(Z)
-    value = rational_limit(inner, z)
-    if value is not None:
-        slope = rational_limit(z * (inner - value), z)
-        return None if slope is None else (value, slope)
     known = with_facts(facts, Fact(z, ">"))
+    canon = context(known).canon
+    value = fractions.limit(canon, inner, z)
+    if value is not None:
+        slope = fractions.limit(canon, z * (inner - value), z)
+        return None if slope is None else (value, slope)
     large = [{**at, Z: 1.0} for at in samples]
     both = [limit_at(known, sign * inner, z, 1, large) for sign in (1, -1)]  # slacks of one side
     slacks = [slack for limit in both if limit is not None for slack in limit.slacks]
