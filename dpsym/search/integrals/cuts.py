@@ -66,7 +66,7 @@ def resolved(item: Term, point: Mapping[str, float]) -> tuple[Term, bool]:
             if abs(first - other) < _TOLERANCE:  # perhaps by rounding
                 gap = args[0] - args[1] if op_of_two else args[0]
                 first, other = float(sign(gap, point)), 0.0
-            clear = clear and first != other
+            clear = clear and (first < other or first > other)  # not so for nan
             if part.op == "abs":
                 done[part] = args[0] if first >= 0 else -args[0]
             elif part.op == "ite":
