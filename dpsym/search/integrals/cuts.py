@@ -161,9 +161,21 @@ def _settle_factors(item: Term, facts: Facts) -> None:
     """``Split`` unless no factor of a positive quotient is zero at the end of a range."""
     for part in item.args if item.op == "mul" else (item,):
         gap = plain(part.args[0] if part.op == "pow" else part, facts)
-        sides = [side for side in (gap, -gap) if context(facts).evident(Fact(side, ">="))]
-        if len(sides) == 1 and not context(facts).evident(Fact(gap, "!=")):
-            raise Split(-sides[0], edge=True)
+        known = context(facts)
+        sides = [side for side in (gap, -gap) if known.evident(Fact(side, ">="))]
+        if len(sides) == 1 and not known.evident(Fact(gap, "!=")):
+            raise Split(-_summand(sides[0], facts), edge=True)
+
+
+def _summand(item: Term, facts: Facts) -> Term:
+    """A variable that is zero where the term, which is nonnegative, is; or the term itself."""
+    known = context(facts)
+    parts = [cn.mono_term(mono, value) for mono, value in known.canon(item).items()]
+    if not all(known.evident(Fact(part, ">=")) for part in parts):
+        return item
+    found = (name for part in parts for name in sorted(part.vars))
+    open_signs = (tm.var(name) for name in found if not known.canon.is_positive(tm.var(name)))
+    return next((x for x in open_signs if known.evident(Fact(x, ">="))), item)
 
 
 def _reduced(item: Term, facts: Facts) -> Term:
