@@ -15,8 +15,8 @@ from dpsym.kernel.statements import REAL, Fact, Guarantee, Mechanism, Pair, Stat
 from dpsym.kernel.terms import ZERO, Term, var
 from dpsym.search.integrals.inferences import Inference, fresh, inferences, settled
 from dpsym.search.integrals.plans import NoPlan
-from dpsym.search.integrals.radicals import reduced
 from dpsym.search.integrals.sampling import parameters
+from dpsym.search.leaf.lowest import reduced
 from dpsym.search.samples import number
 
 __all__ = ["Case", "cases", "extremes", "joined", "largest", "moment", "reversed_pair"]

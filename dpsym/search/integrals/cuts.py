@@ -20,10 +20,11 @@ from dpsym.kernel.refusal import Refusal
 from dpsym.kernel.sequents import Facts, context
 from dpsym.kernel.statements import Fact
 from dpsym.kernel.terms import ZERO, Term, subterms
-from dpsym.search.integrals.radicals import factored, quotient, root
+from dpsym.search.integrals.radicals import root
 from dpsym.search.integrals.substitutions import Z, in_exponential
 from dpsym.search.integrals.summands import coefficients
 from dpsym.search.leaf.factoring import factors
+from dpsym.search.leaf.lowest import factored, product
 from dpsym.search.samples import number, sign
 
 __all__ = ["Split", "compared", "ordered", "plain", "resolved", "roots", "switches"]
@@ -180,7 +181,7 @@ def _summand(item: Term, facts: Facts) -> Term:
 
 def _reduced(item: Term, facts: Facts) -> Term:
     """A quotient without common factors."""
-    return quotient(*factored(context(facts).canon, item))
+    return product(*factored(context(facts).canon, item))
 
 
 def _split_factor(item: Term, facts: Facts, samples: Samples) -> None:

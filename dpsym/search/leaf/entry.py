@@ -16,9 +16,9 @@ from dpsym.kernel.statements import Fact
 from dpsym.search.leaf import hinted, quick
 from dpsym.search.leaf.budget import Budget, OutOfBudget, budget
 from dpsym.search.leaf.hinted import Hint
-from dpsym.search.leaf.hypotheses import linked, own
+from dpsym.search.leaf.hypotheses import lean, linked, own
 from dpsym.search.leaf.memory import Failure, Memory, shape
-from dpsym.search.leaf.steps import premises
+from dpsym.search.leaf.steps import form_of, premises
 
 if TYPE_CHECKING:
     from dpsym.search.leaf.prover import Search
@@ -31,6 +31,7 @@ _REST = 0.25  # share of what the search for a proof leaves, for the last look
 _HINTED = 0.6  # share of the time for following hints
 _OWN = 0.5  # share of the time for a proof without hypotheses about other variables
 _SIGN = 0.9  # for that a term has a sign, if it is asked whether it is not zero
+_FACTORED = 0.6  # for proofs about the factors of a quotient
 _FRONTIER = 0.15  # for choosing what to show of what is left open
 
 MEMORY = Memory()
@@ -200,7 +201,7 @@ def _instance(
 def _with_fewer(sequent: Sequent, given: Budget) -> Lemma | Open | None:
     """By a lemma without hypotheses that are likely not to matter; None if it has to be tried with
     all of them."""
-    few, rest = own(sequent), linked(sequent)
+    few, rest = (lean(change(sequent)) for change in (own, linked))
     first = [(few, _OWN)] if few is not sequent and few is not rest and _plausible(few) else []
     for one, share in (*first, (rest, 1.0)):
         if one is sequent:
@@ -248,6 +249,33 @@ def _plausible(sequent: Sequent) -> bool:
     return plausible(sequent)
 
 
+def _in_lowest_terms(sequent: Sequent, given: Budget) -> Lemma | None:
+    """By lemmas about the factors of a quotient."""
+    from dpsym.search.leaf.moves import in_lowest_terms  # loads numpy
+
+    if sequent.goal.rel == "!=" or sequent.goal.term.kinked:
+        return None
+    try:
+        with given.part(_FACTORED * given.left()).enforced() as part:
+            move = in_lowest_terms(sequent, form_of(sequent))
+            left = None if move is None else premises(sequent, move.rule, move.parameters)
+            if move is None or left is None or not all(map(_plausible, left)):
+                return None
+            needed = top_obligations(sequent.hypotheses, sequent.goal)
+            shown = [_proof(one, part) for one in needed]
+            proofs = [_proof(one, part) for one in left]
+    except (OutOfBudget, Refusal):
+        return None
+    kept = tuple(proof for proof in proofs if proof is not None)
+    whole = len(kept) == len(left)
+    return _checked(sequent, Proof(move.rule, move.parameters, kept), shown) if whole else None
+
+
+def _proof(sequent: Sequent, given: Budget) -> Proof | None:
+    found = _known(sequent, given)
+    return found.proof if isinstance(found, Lemma) else None
+
+
 def _weaker(sequent: Sequent, lemma: Lemma, part: Budget) -> Lemma | None:
     """By a lemma with fewer hypotheses."""
     names = shape(lemma.sequent)[1]
@@ -270,7 +298,9 @@ def _checked(sequent: Sequent, proof: Proof, shown: list[Proof | None]) -> Lemma
 
 
 def _thoroughly(sequent: Sequent, given: Budget) -> Lemma | Open:
-    found = _by_sign(sequent, given) or _with_fewer(sequent, given)
+    found = (
+        _by_sign(sequent, given) or _with_fewer(sequent, given) or _in_lowest_terms(sequent, given)
+    )
     if found is not None:
         return found
     key, names = shape(sequent)

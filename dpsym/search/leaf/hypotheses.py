@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
-from dpsym.kernel.sequents import Sequent
+from dpsym.kernel import terms as tm
+from dpsym.kernel.refusal import Refusal
+from dpsym.kernel.rules_logic import branches
+from dpsym.kernel.sequents import Facts, Sequent, context
+from dpsym.kernel.statements import Fact
+from dpsym.kernel.terms import Term
 
-__all__ = ["linked", "own"]
+__all__ = ["lean", "linked", "own"]
 
 
 def own(sequent: Sequent) -> Sequent:
@@ -32,3 +37,44 @@ def linked(sequent: Sequent) -> Sequent:
         left = [fact for fact in left if fact not in near]
     kept = tuple(fact for fact in sequent.hypotheses if fact not in left)
     return Sequent(kept, sequent.goal) if left else sequent
+
+
+def lean(sequent: Sequent) -> Sequent:
+    """The sequent without hypotheses that are evident by the others, and with the branches that
+    kinks in hypotheses evidently take.
+
+    >>> from dpsym.kernel.terms import absolute, var
+    >>> x, y = map(var, "xy")
+    >>> given = Fact(x, ">="), Fact(x, ">"), Fact(y - absolute(x), ">="), Fact(x + y, ">=")
+    >>> [fact.term for fact in lean(Sequent(given, Fact(y, ">="))).hypotheses] == [x, y - x]
+    True
+    """
+    plain = [fact for fact in sequent.hypotheses if not fact.term.kinked]
+    kept = [Fact(_unbent(fact.term, tuple(plain)), fact.rel) for fact in sequent.hypotheses]
+    kept = list(dict.fromkeys(kept))
+    for fact in sorted(kept, key=lambda one: (-one.term.size, one.rel == ">")):
+        others = tuple(one for one in kept if one is not fact)
+        if _evident(others, fact):
+            kept.remove(fact)
+    return sequent if tuple(kept) == sequent.hypotheses else Sequent(tuple(kept), sequent.goal)
+
+
+def _evident(given: Facts, fact: Fact) -> bool:
+    try:
+        return context(given).evident(fact)
+    except (Refusal, ArithmeticError, RecursionError):
+        return False
+
+
+def _unbent(item: Term, given: Facts) -> Term:
+    """The term with evident branches of its kinks."""
+    if not item.kinked:
+        return item
+    part = Term(item.op, tuple(_unbent(arg, given) for arg in item.args), item.value)
+    if part.op in tm.KINKED:
+        condition, above, below = branches(part)
+        for sign, branch in ((1, above), (-1, below)):
+            rel = ">" if part.op == "ite" and sign == -1 else ">="
+            if _evident(given, Fact(sign * condition, rel)):
+                return branch
+    return part

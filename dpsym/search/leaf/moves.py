@@ -34,7 +34,7 @@ from dpsym.kernel.sequents import Facts, Sequent, context, definedness
 from dpsym.kernel.statements import Fact
 from dpsym.kernel.terms import Term, substitute, var
 from dpsym.search.bounds import Bounds, bounds
-from dpsym.search.leaf import homogeneous
+from dpsym.search.leaf import homogeneous, lowest
 from dpsym.search.leaf.factoring import factors, quotient
 from dpsym.search.leaf.hinges import evident_sign
 from dpsym.search.leaf.numeric import ROUNDING, domain, least_point, plausible
@@ -53,6 +53,7 @@ from dpsym.search.leaf.steps import (
 
 Parameters = dict[str, Any]
 _KEPT = 5
+_MOST_SUMMANDS, _SHORT = 60, 0.7  # of what is put in lowest terms; of its size, what is much shorter
 _DERIVING = ("derive", "secant", "approach")
 
 
@@ -261,6 +262,21 @@ def factored(sequent: Sequent, form: Poly) -> Move | None:
         count == 1 or evident(sequent.hypotheses, item, ">") for item, count in parts
     ):
         return None
+    return _by_factors(sequent, scale, parts)
+
+
+def in_lowest_terms(sequent: Sequent, form: Poly) -> Move | None:
+    """The goal as a quotient, if that is much shorter than the sum."""
+    canon = context(sequent.hypotheses).canon
+    whole, below = canon.together(form)
+    if not below or not 0 < len(whole) <= _MOST_SUMMANDS:
+        return None
+    scale, powers = lowest.factored(canon, sequent.goal.term)
+    short = lowest.product(scale, powers).size < _SHORT * to_term(whole).size
+    return _by_factors(sequent, scale, list(powers.items())) if short else None
+
+
+def _by_factors(sequent: Sequent, scale: fmpq, parts: list[tuple[Term, int]]) -> Move | None:
     sign = 1 if scale > 0 else -1
     rows = []
     for item, count in parts:
