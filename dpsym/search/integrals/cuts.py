@@ -34,12 +34,12 @@ _TOLERANCE = 1e-9
 
 
 class Split(Exception):
-    """The sign of this term over the parameters has to be settled first; at the ``edge`` of their
-    range it is zero."""
+    """The sign of this term over the parameters has to be settled first; of the term as it is, not
+    of its variables, if it is ``whole``."""
 
-    def __init__(self, item: Term, edge: bool = False) -> None:
+    def __init__(self, item: Term, whole: bool = False) -> None:
         super().__init__(repr(item))
-        self.item, self.edge = item, edge
+        self.item, self.whole = item, whole
 
 
 def switches(item: Term, x: Term) -> Iterator[Term]:
@@ -146,7 +146,10 @@ def _by_exponential(
         return []
     rate, inner = found
     z = tm.var(Z)
-    over = roots(inner, z, (*facts, Fact(z, ">")), samples, known)
+    try:
+        over = roots(inner, z, (*facts, Fact(z, ">")), samples, known)
+    except Split as split:
+        raise Split(split.item, whole=True) from None
     good = []
     for z0 in over:
         signs = {number(z0, at) > 0 for at in samples if math.isfinite(number(z0, at))}
@@ -165,7 +168,7 @@ def _settle_factors(item: Term, facts: Facts) -> None:
         known = context(facts)
         sides = [side for side in (gap, -gap) if known.evident(Fact(side, ">="))]
         if len(sides) == 1 and not known.evident(Fact(gap, "!=")):
-            raise Split(-_summand(sides[0], facts), edge=True)
+            raise Split(-_summand(sides[0], facts), whole=True)
 
 
 def _summand(item: Term, facts: Facts) -> Term:
@@ -193,7 +196,7 @@ def _split_factor(item: Term, facts: Facts, samples: Samples) -> None:
     for part in (*parts, *(one for one, k in below.items() if k % 2)):
         values = [number(part, at) for at in samples]
         if min(values) < -_TOLERANCE and max(values) > _TOLERANCE:
-            raise Split(plain(part, facts))
+            raise Split(plain(part, facts), whole=True)
 
 
 def _root(canon: Canon, inside: Term) -> Term:

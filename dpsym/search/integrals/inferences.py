@@ -124,7 +124,7 @@ def _settled(goal: Statement, plan: Any, rule: str) -> Iterator[Inference]:
     except Split as split:
         if not split.item.vars <= {name for name, _ in goal.variables}:
             raise NoPlan("a case distinction by the output") from None
-        item = split.item if split.edge else _unsigned(goal, split.item)
+        item = split.item if split.whole else _unsigned(goal, split.item)
         yield "either", {"item": item}
         yield "either", {"item": -item}
     except NeedsFloor as needs:
