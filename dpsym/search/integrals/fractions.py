@@ -55,11 +55,11 @@ def integrated(canon: Canon, item: Term, x: Term) -> Term | None:
 
 def _linear(canon: Canon, mono: cn.Monomial, x: Term) -> tuple[Term, Powers] | None:
     """A factor free of x, and powers of linear ones."""
-    rest: cn.Monomial = (mono[0], frozenset(pair for pair in mono[1] if x.value not in pair[0].vars))
-    fixed, powers = cn.mono_term(rest), dict[_Linear, int]()
+    still = frozenset(pair for pair in mono[1] if x.value not in pair[0].vars)
+    fixed, powers = cn.mono_term((mono[0], still)), dict[_Linear, int]()
     if x.value in fixed.vars:
         return None
-    for atom, count in mono[1] - rest[1]:
+    for atom, count in mono[1] - still:
         found = factors(canon(atom)) if atom.op == "add" else None
         scale, pieces = (None, [(atom, 1)]) if found is None else found
         fixed = fixed if scale is None else fixed * tm.power(tm.num(scale), count)

@@ -104,7 +104,9 @@ def rational(canon: Canon, item: Term, x: Term) -> Term | None:
     from sympy.integrals.rationaltools import ratint
 
     found = fractions.integrated(canon, item, x)
-    return found if found is not None else _by_sympy(item, x, lambda expr, v: ratint(sp.together(expr), v, real=True))
+    if found is not None:
+        return found
+    return _by_sympy(item, x, lambda expr, v: ratint(sp.together(expr), v, real=True))
 
 
 def _by_sympy(

@@ -53,7 +53,8 @@ def lean(sequent: Sequent) -> Sequent:
     kept = [Fact(_unbent(fact.term, tuple(plain)), fact.rel) for fact in sequent.hypotheses]
     kept = list(dict.fromkeys(kept))
     for fact in sorted(kept, key=lambda one: (-one.term.size, one.rel == ">")):
-        others = tuple(one for one in kept if one is not fact)
+        names = fact.term.vars  # by others about the same variables, as others may go too
+        others = tuple(one for one in kept if one is not fact and one.term.vars <= names)
         if _evident(others, fact):
             kept.remove(fact)
     return sequent if tuple(kept) == sequent.hypotheses else Sequent(tuple(kept), sequent.goal)

@@ -53,7 +53,8 @@ from dpsym.search.leaf.steps import (
 
 Parameters = dict[str, Any]
 _KEPT = 5
-_MOST_SUMMANDS, _SHORT = 60, 0.7  # of what is put in lowest terms; of its size, what is much shorter
+_MOST_SUMMANDS = 60  # of what is put in lowest terms
+_SHORT = 0.7  # share of its size
 _DERIVING = ("derive", "secant", "approach")
 
 
