@@ -10,11 +10,12 @@ from typing import Any
 from dpsym.kernel.canon import to_term
 from dpsym.kernel.definitions import Form, Moment, constraints
 from dpsym.kernel.proofs import Lemma
-from dpsym.kernel.rules_mechanisms import Limit, Piece, homogeneous
+from dpsym.kernel.rules_mechanisms import Limit, Piece, homogeneous, is_integer
 from dpsym.kernel.sequents import Sequent, context, with_facts
 from dpsym.kernel.statements import (
     INTEGER,
     RATIO,
+    REAL,
     Fact,
     Guarantee,
     Mechanism,
@@ -104,16 +105,20 @@ def by_largest_loss(goal: Statement) -> Iterator[Inference]:
 def _turned(goal: Statement) -> Inference | None:
     """A variable with only one value replaced by it, one that is never positive by a nonnegative
     one."""
-    known, signs = context(goal.facts).bounds, dict[str, set[int]]()
+    known, kinds = context(goal.facts).bounds, dict(goal.variables)
     ends = {(x, slope > 0, to_term(end)) for x, slope, end, _ in known}
     for x, slope, end, _ in known:
-        if (x, slope < 0, to_term(end)) in ends:
-            return "equal", {"name": str(x.value), "value": to_term(end)}
+        name, value = str(x.value), to_term(end)
+        fits = kinds.get(name) == REAL or is_integer(value, kinds)
+        if fits and (x, slope < 0, value) in ends:
+            return "equal", {"name": name, "value": value}
+    signs: dict[str, set[int]] = {}
+    for x, slope, end, _ in known:
         if not end:
             signs.setdefault(str(x.value), set()).add(1 if slope > 0 else -1)
     for name, found in signs.items():
         if found == {-1}:
-            return "mirror", {"name": name, "new": fresh(goal, name)}
+            return "named", {"name": fresh(goal, name), "value": -var(name), "kind": kinds[name]}
     return None
 
 
