@@ -17,9 +17,10 @@ from dpsym.kernel import canon as cn
 from dpsym.kernel import terms as tm
 from dpsym.kernel.canon import Canon, Poly
 from dpsym.kernel.refusal import Refusal
-from dpsym.kernel.sequents import Facts, context
+from dpsym.kernel.sequents import Facts, Sequent, context
 from dpsym.kernel.statements import Fact
 from dpsym.kernel.terms import ZERO, Term, subterms
+from dpsym.search import leaf
 from dpsym.search.integrals.radicals import root
 from dpsym.search.integrals.substitutions import Z, in_exponential
 from dpsym.search.integrals.summands import coefficients
@@ -166,9 +167,14 @@ def _settle_factors(item: Term, facts: Facts) -> None:
     for part in item.args if item.op == "mul" else (item,):
         gap = plain(part.args[0] if part.op == "pow" else part, facts)
         known = context(facts)
+        if known.evident(Fact(gap, "!=")):
+            continue
         sides = [side for side in (gap, -gap) if known.evident(Fact(side, ">="))]
-        if len(sides) == 1 and not known.evident(Fact(gap, "!=")):
-            raise Split(-_summand(sides[0], facts), whole=True)
+        bent = [] if sides else [fact for fact in facts if fact.term.kinked]
+        if bent:
+            sides = [s for s in (gap, -gap) if leaf.easy(Sequent(facts, Fact(s, ">=")))]
+        if len(sides) == 1:
+            raise Split(-_summand(sides[0], facts), whole=not bent)
 
 
 def _summand(item: Term, facts: Facts) -> Term:
