@@ -75,6 +75,8 @@ def _factors(form: Poly) -> Iterator[tuple[fmpq, Term, int]]:
 
 def product(scale: fmpq, powers: Powers) -> Term:
     """The term with these factors."""
+    if not scale:
+        return ZERO
     grown = [k * one.args[0] for one, k in powers.items() if one.op == "exp"]
     others = (tm.power(one, k) for one, k in powers.items() if one.op != "exp")
     exponent = cn.NO_SIGNS.normal(tm.add(*grown))
