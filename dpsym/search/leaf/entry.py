@@ -31,6 +31,7 @@ _REST = 0.25  # share of what the search for a proof leaves, for the last look
 _HINTED = 0.6  # share of the time for following hints
 _OWN = 0.5  # share of the time for a proof without hypotheses about other variables
 _SIGN = 0.9  # for that a term has a sign, if it is asked whether it is not zero
+_MANY = 6  # hypotheses, of which some are likely to be evident by others
 _FACTORED = 0.6  # for proofs about the factors of a quotient
 _FRONTIER = 0.15  # for choosing what to show of what is left open
 
@@ -201,7 +202,9 @@ def _instance(
 def _with_fewer(sequent: Sequent, given: Budget) -> Lemma | Open | None:
     """By a lemma without hypotheses that are likely not to matter; None if it has to be tried with
     all of them."""
-    few, rest = (lean(change(sequent)) for change in (own, linked))
+    few, rest = own(sequent), linked(sequent)
+    if len(sequent.hypotheses) > _MANY or any(fact.term.kinked for fact in sequent.hypotheses):
+        few, rest = lean(few), lean(rest)
     first = [(few, _OWN)] if few is not sequent and few is not rest and _plausible(few) else []
     for one, share in (*first, (rest, 1.0)):
         if one is sequent:
