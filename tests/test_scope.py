@@ -72,22 +72,22 @@ def test_where_becomes_facts(where, facts):
 
 
 i, j = sp.symbols("i j", integer=True)
-I, J = k.var("i"), k.var("j")
+n_i, n_j = k.var("i"), k.var("j")
 
 
 @pytest.mark.parametrize(
     ("where", "facts"),
     [
-        ([i > 1], [Fact(I - 2, ">=")]),
-        ([i < 1], [Fact(-I, ">=")]),
-        ([i >= sp.Rational(1, 2)], [Fact(I - 1, ">=")]),
-        ([2 * i > 5], [Fact(I - 3, ">=")]),
-        ([i > j], [Fact(I - J - 1, ">=")]),
-        ([i / 2 > j / 3 + sp.Rational(1, 7)], [Fact(-2 * J + 3 * I - 1, ">=")]),
-        ({i: sp.Interval.open(0, 1)}, [Fact(I - 1, ">="), Fact(-I, ">=")]),
-        ([i > p, p > 0], [Fact(I - P, ">"), Fact(P, ">")]),
-        ([i * j > 0], [Fact(I * J, ">")]),
-        ([sp.Ne(i, 1)], [Fact(I - 1, "!=")]),
+        ([i > 1], [Fact(n_i - 2, ">=")]),
+        ([i < 1], [Fact(-n_i, ">=")]),
+        ([i >= sp.Rational(1, 2)], [Fact(n_i - 1, ">=")]),
+        ([2 * i > 5], [Fact(n_i - 3, ">=")]),
+        ([i > j], [Fact(n_i - n_j - 1, ">=")]),
+        ([i / 2 > j / 3 + sp.Rational(1, 7)], [Fact(-2 * n_j + 3 * n_i - 1, ">=")]),
+        ({i: sp.Interval.open(0, 1)}, [Fact(n_i - 1, ">="), Fact(-n_i, ">=")]),
+        ([i > p, p > 0], [Fact(n_i - P, ">"), Fact(P, ">")]),
+        ([i * j > 0], [Fact(n_i * n_j, ">")]),
+        ([sp.Ne(i, 1)], [Fact(n_i - 1, "!=")]),
     ],
 )
 def test_bounds_of_integers_are_whole(where, facts):

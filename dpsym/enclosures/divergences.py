@@ -28,6 +28,7 @@ __all__ = [
     "mass",
     "moment",
     "pair_of",
+    "refined",
     "singular_mass",
 ]
 
@@ -87,7 +88,7 @@ def _refuse_symbols(part: Part) -> None:
 # --- to a given accuracy --------------------------------------------------------------------------
 
 
-def _refined(
+def refined(
     measure: Callable[[arb, int], Measured], bits: int, enough: arb | None = None, hint: int = 0
 ) -> arb:
     """A measure >= 0 to so many bits of relative accuracy, if more precision and longer ranges
@@ -154,9 +155,9 @@ def _over(
 ) -> arb:
     """The measure, divided by the total mass if the densities are not normalised."""
     if pair.normalised:
-        return _refined(measure, bits, enough, hint)
+        return refined(measure, bits, enough, hint)
     total = mass(pair, bits + 2)
-    value = _refined(measure, bits + 2, None if enough is None else enough * total, hint)
+    value = refined(measure, bits + 2, None if enough is None else enough * total, hint)
     with flint.ctx.workprec(bits + 36):
         return value / total
 
@@ -187,7 +188,7 @@ def mass(pair: Pair, bits: int) -> arb:
             _exactly(sum(atoms, _ZERO)),
         )
 
-    return _refined(measure, bits)
+    return refined(measure, bits)
 
 
 def hockey_stick(pair: Pair, eps: sp.Expr, bits: int, enough: arb | None = None) -> arb:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -11,6 +11,7 @@ import sympy as sp
 from flint import arb, fmpq
 
 from dpsym.enclosures import divergences
+from dpsym.enclosures.asked import Values, bits_of, unsupported, values_of
 from dpsym.enclosures.closed import gaussian_renyi
 from dpsym.enclosures.enclosure import Enclosure, enclosure_of
 from dpsym.enclosures.failures import Infinite, NoEnclosureError, Undecided
@@ -20,7 +21,6 @@ from dpsym.enclosures.orders import smallest_rho
 from dpsym.enclosures.solving import Test, crossing
 from dpsym.errors import InputError
 from dpsym.guarantees import ZCDP, ApproxDP, Guarantee, PureDP, RenyiDP
-from dpsym.translate import exact
 
 if TYPE_CHECKING:
     from dpsym.enclosures.divergences import Pair
@@ -29,8 +29,6 @@ if TYPE_CHECKING:
 __all__ = ["enclose", "masses"]
 
 _NOTIONS = "ApproxDP, PureDP, RenyiDP and ZCDP"
-_WIDEST, _NARROWEST = sp.Rational(1, 2), sp.Rational(1, 2**2000)
-Values = Mapping[sp.Symbol, sp.Expr]
 
 
 def enclose(
@@ -70,21 +68,13 @@ def enclose(
     >>> found.lower <= 1 - sp.exp(-sp.Rational(1, 4)) <= found.upper, found.relative_width < 1e-12
     (True, True)
     """
-    accuracy = exact(width, "width")
-    if not accuracy.is_Rational or not _NARROWEST <= accuracy <= _WIDEST:
-        raise InputError("width", "a relative width between 2**-2000 and 1/2", width)
-    bits = _bits(accuracy)
-    values = _values(where, mechanism, claim)
+    bits = bits_of(width)
+    values = values_of(where, mechanism, claim)
     question = _question(mechanism, claim, solve_for, values)
     try:
         return question.answer(bits)
     except Undecided as reason:
-        raise _unsupported(reason) from None
-
-
-def _bits(width: sp.Rational) -> int:
-    """Bits of relative accuracy that make a width."""
-    return int(width.q // width.p).bit_length() + 2
+        raise unsupported(reason) from None
 
 
 def masses(mechanism: Mechanism, where: object = None, width: object = 1e-12) -> list[Enclosure]:
@@ -96,9 +86,9 @@ def masses(mechanism: Mechanism, where: object = None, width: object = 1e-12) ->
     >>> [mass.lower <= true <= mass.upper for mass, true in zip(masses(pair), (1, 2))]
     [True, True]
     """
-    bits = _bits(exact(width, "width"))
+    bits = bits_of(width)
     out = []
-    for family in at(mechanism.neighbours(), _values(where, mechanism, None)):
+    for family in at(mechanism.neighbours(), values_of(where, mechanism)):
         parts = family.parts
         if family.shift is not None:
             parts = at([family], {family.shift: family.high or sp.S.Zero})[0].parts
@@ -109,12 +99,8 @@ def masses(mechanism: Mechanism, where: object = None, width: object = 1e-12) ->
             except Infinite:
                 out.append(Enclosure(sp.oo, sp.oo))
             except Undecided as reason:
-                raise _unsupported(reason) from None
+                raise unsupported(reason) from None
     return out
-
-
-def _unsupported(reason: Undecided) -> NoEnclosureError:
-    return NoEnclosureError(f"no precision decides {reason}")
 
 
 # --- what is asked --------------------------------------------------------------------------------
@@ -123,39 +109,6 @@ def _unsupported(reason: Undecided) -> NoEnclosureError:
 @dataclass(frozen=True)
 class _Question:
     answer: Callable[[int], Enclosure]
-
-
-def _values(where: object, mechanism: Mechanism, claim: Guarantee | None) -> Values:
-    if where is None:
-        return {}
-    if not isinstance(where, Mapping):
-        raise InputError("where", "a dictionary {symbol: number}", where)
-    known: dict[str, sp.Symbol] = {}
-    for item in (mechanism, *(() if claim is None else (claim,))):
-        for _, expr in item.parameters():
-            known |= {symbol.name: symbol for symbol in expr.free_symbols}
-    out = {}
-    for symbol, value in where.items():
-        if not isinstance(symbol, sp.Symbol) or known.get(symbol.name) != symbol:
-            raise InputError("where", f"symbols among {sorted(known)} themselves", symbol)
-        number = exact(value, str(symbol))
-        if number.free_symbols:
-            raise InputError(symbol.name, "a number", value)
-        _check_domain(symbol, number)
-        out[symbol] = number
-    return out
-
-
-def _check_domain(symbol: sp.Symbol, number: sp.Expr) -> None:
-    """What the symbol was declared to be must be true of the number."""
-    at_number = sign(number)
-    wrong = (
-        (symbol.is_positive and at_number <= 0)
-        or (symbol.is_nonnegative and at_number < 0)
-        or (symbol.is_integer and not number.is_Integer)
-    )
-    if wrong:
-        raise InputError(symbol.name, f"a number that {symbol} may be", number)
 
 
 def _question(

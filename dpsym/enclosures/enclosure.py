@@ -16,6 +16,7 @@ __all__ = ["Enclosure", "enclosure_of"]
 
 _MAX_EXPONENT = 20_000  # ends are rounded outwards to this many binary places
 _MAX_DIGITS = 60
+_SPARE = 64  # bits beyond those of the middle, so that the ends lose nothing
 
 
 @dataclass(frozen=True)
@@ -104,7 +105,8 @@ def enclosure_of(
     >>> enclosure_of(arb(2)), enclosure_of(arb(1, 0.5), most=sp.S.One).upper
     (Enclosure(2), 1)
     """
-    ends = [_end(value.lower(), -1), _end(value.upper(), 1)]
+    with flint.ctx.workprec(max(flint.ctx.prec, value.mid().bits() + _SPARE)):
+        ends = [_end(value.lower(), -1), _end(value.upper(), 1)]
     if least is not None:
         ends = [max(end, least) for end in ends]
     if most is not None:

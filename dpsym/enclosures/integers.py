@@ -55,6 +55,8 @@ def runs(p: sp.Expr, q: sp.Expr, k: sp.Symbol, start: sp.Expr, end: sp.Expr) -> 
 
     if start is not -sp.oo and start.is_Integer:
         single(int(start))
+        if end == start:
+            return tuple(out)
     for piece in pieces(p, q, x, start, end):
         first = None if piece.start is -sp.oo else _floor(piece.start) + 1
         last = None if piece.end is sp.oo else -_floor(-piece.end) - 1
