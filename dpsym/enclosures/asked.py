@@ -7,12 +7,13 @@ from typing import Protocol
 
 import sympy as sp
 
+from dpsym.enclosures.boxes import Box
 from dpsym.enclosures.failures import NoEnclosureError, Undecided
 from dpsym.enclosures.numbers import sign
 from dpsym.errors import InputError
 from dpsym.translate import exact
 
-__all__ = ["Values", "bits_of", "unsupported", "values_of"]
+__all__ = ["Values", "bits_of", "unsupported", "values_and_box", "values_of"]
 
 _WIDEST, _NARROWEST = sp.Rational(1, 2), sp.Rational(1, 2**2000)
 Values = Mapping[sp.Symbol, sp.Expr]
@@ -49,24 +50,53 @@ def values_of(where: object, *items: Parametrised) -> Values:
 
     Raises: InputError for what is no such symbol, or no number that it may be.
     """
+    values, box = values_and_box(where, *items)
+    if box:
+        raise InputError("where", "a number for every parameter", sorted(map(str, box)))
+    return values
+
+
+def values_and_box(where: object, *items: Parametrised) -> tuple[Values, Box]:
+    """The numbers for symbols that are parameters of the items, and the ends of intervals.
+
+    Raises: InputError for what is no such symbol, or nothing that it may be.
+    """
     if where is None:
-        return {}
+        return {}, {}
     if not isinstance(where, Mapping):
-        raise InputError("where", "a dictionary {symbol: number}", where)
+        raise InputError("where", "a dictionary {symbol: number or Interval}", where)
     known: dict[str, sp.Symbol] = {}
     for item in items:
         for _, expr in item.parameters():
             known |= {symbol.name: symbol for symbol in expr.free_symbols}
-    out = {}
+    values, box = {}, {}
     for symbol, value in where.items():
         if not isinstance(symbol, sp.Symbol) or known.get(symbol.name) != symbol:
             raise InputError("where", f"symbols among {sorted(known)} themselves", symbol)
+        if isinstance(value, sp.Interval):
+            box[symbol] = _span(symbol, value)
+            continue
         number = exact(value, str(symbol))
         if number.free_symbols:
             raise InputError(symbol.name, "a number", value)
         _check_domain(symbol, number)
-        out[symbol] = number
-    return out
+        values[symbol] = number
+    return values, box
+
+
+def _span(symbol: sp.Symbol, interval: sp.Interval) -> tuple[sp.Rational, sp.Rational]:
+    """The ends, rounded inwards for an integer."""
+    ends = [exact(end, symbol.name) for end in (interval.start, interval.end)]
+    if not all(end.is_Rational for end in ends):
+        raise InputError(symbol.name, "an Interval with finite rational ends", interval)
+    low, high = ends
+    if symbol.is_integer:
+        low, high = sp.ceiling(low), sp.floor(high)
+        if low > high:
+            raise InputError(symbol.name, "an Interval with an integer in it", interval)
+    for end in (low, high):
+        _check_domain(symbol, end)
+    return low, high
 
 
 def _check_domain(symbol: sp.Symbol, number: sp.Expr) -> None:

@@ -35,7 +35,7 @@ from dpsym.enclosures.rewriting import (
     reflect_product,
     towards,
 )
-from dpsym.enclosures.roots import Segment, bounds, signs
+from dpsym.enclosures.roots import Segment, blurred, bounds, signs
 from dpsym.enclosures.tails import bound_of_log, germ, hull, integral, of_sum, trend
 from dpsym.quadrature import Integrand, between, integrate
 
@@ -408,7 +408,8 @@ def _supremum(f: Function, part: _Range, tolerance: arb, known: arb) -> Iterator
         if at.is_finite():
             yield at
             best = best.max(at.lower())
-        if value.is_finite() and value.upper() - best < tolerance:
+        settled = value.is_finite() and value.upper() - best < tolerance
+        if settled or (value.is_finite() and blurred(f, value, low, middle, high)):
             yield value
             continue
         if not low < middle < high:

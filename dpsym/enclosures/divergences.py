@@ -17,6 +17,7 @@ from dpsym.enclosures.integers import Run
 from dpsym.enclosures.numbers import ball, sign
 from dpsym.enclosures.pieces import Piece, pieces
 from dpsym.enclosures.scale import smallness
+from dpsym.enclosures.within import is_exact
 from dpsym.errors import InputError
 from dpsym.mechanisms.base import Part
 
@@ -47,6 +48,7 @@ class Pair:
     lattice: tuple[Run, ...] = ()
     atoms: tuple[tuple[sp.Expr, sp.Expr, sp.Expr], ...] = ()
     normalised: bool = True
+    exact: bool = True  # no constant is known by an interval only
 
     def reversed(self) -> Pair:
         return Pair(
@@ -54,6 +56,7 @@ class Pair:
             tuple(Run(a.first, a.last, a.q, a.p) for a in self.lattice),
             tuple((q, p, count) for p, q, count in self.atoms),
             self.normalised,
+            self.exact,
         )
 
 
@@ -76,7 +79,8 @@ def pair_of(parts: tuple[Part, ...], normalised: bool = True) -> Pair:
             lattice += integers.runs(part.p, part.q, part.variable, start, end)
         else:
             line += pieces(part.p, part.q, part.variable, start, end)
-    return Pair(tuple(line), tuple(lattice), tuple(atoms), normalised)
+    exact = all(is_exact(item) for part in parts for item in (part.p, part.q, part.support))
+    return Pair(tuple(line), tuple(lattice), tuple(atoms), normalised, exact)
 
 
 def _refuse_symbols(part: Part) -> None:
@@ -89,23 +93,28 @@ def _refuse_symbols(part: Part) -> None:
 
 
 def refined(
-    measure: Callable[[arb, int], Measured], bits: int, enough: arb | None = None, hint: int = 0
+    measure: Callable[[arb, int], Measured],
+    bits: int,
+    enough: arb | None = None,
+    hint: int = 0,
+    exact: bool = True,
 ) -> arb:
     """A measure >= 0 to so many bits of relative accuracy, if more precision and longer ranges
     can bring that; otherwise as well as it goes. A value below ``enough`` may be less accurate.
-    ``hint`` is about -log2 of the value.
+    ``hint`` is about -log2 of the value. Unless ``exact``, precision brings little.
 
     Raises: Infinite; Undecided.
     """
     far = bits + min(hint, _FARTHEST // 4)
     precision = min(far + 36, max(_MOST_FOR_TAILS, bits + 36))
+    most = _MAX_BITS if exact else 2 * precision
     best: arb | None = None
     for _ in range(_MAX_ROUNDS):
         with flint.ctx.workprec(precision):
             try:
                 found = measure(arb(2) ** -far, bits + 4)
             except Undecided:
-                if precision >= _MAX_BITS:
+                if precision >= most:
                     if best is None:
                         raise
                     return best
@@ -127,7 +136,7 @@ def refined(
                     far *= 3
                 # what small tails are small against may come from small losses too
                 precision = max(precision, min(far + 36, _MOST_FOR_TAILS))
-            elif precision < _MAX_BITS:
+            elif precision < most and not (best is not None and not exact):
                 precision *= 2
             else:
                 break
@@ -152,12 +161,14 @@ def _over(
     bits: int,
     enough: arb | None = None,
     hint: int = 0,
+    exact: bool = True,
 ) -> arb:
     """The measure, divided by the total mass if the densities are not normalised."""
+    exact = exact and pair.exact
     if pair.normalised:
-        return refined(measure, bits, enough, hint)
+        return refined(measure, bits, enough, hint, exact)
     total = mass(pair, bits + 2)
-    value = refined(measure, bits + 2, None if enough is None else enough * total, hint)
+    value = refined(measure, bits + 2, None if enough is None else enough * total, hint, exact)
     with flint.ctx.workprec(bits + 36):
         return value / total
 
@@ -188,7 +199,7 @@ def mass(pair: Pair, bits: int) -> arb:
             _exactly(sum(atoms, _ZERO)),
         )
 
-    return refined(measure, bits)
+    return refined(measure, bits, exact=pair.exact)
 
 
 def hockey_stick(pair: Pair, eps: sp.Expr, bits: int, enough: arb | None = None) -> arb:
@@ -201,7 +212,7 @@ def hockey_stick(pair: Pair, eps: sp.Expr, bits: int, enough: arb | None = None)
             _exactly(_atoms_over(pair, eps)),
         )
 
-    return _over(pair, measure, bits, enough, _hint(pair, eps))
+    return _over(pair, measure, bits, enough, _hint(pair, eps), is_exact(eps))
 
 
 def _hint(pair: Pair, eps: sp.Expr) -> int:
@@ -229,7 +240,9 @@ def singular_mass(pair: Pair, bits: int) -> arb:
     atoms = tuple(atom for atom in pair.atoms if sign(atom[1]) == 0)
     if not (line or lattice or atoms):
         return _ZERO
-    return hockey_stick(Pair(line, lattice, atoms, pair.normalised), sp.S.Zero, bits)
+    return hockey_stick(
+        Pair(line, lattice, atoms, pair.normalised, pair.exact), sp.S.Zero, bits
+    )
 
 
 def moment(pair: Pair, alpha: sp.Expr, bits: int) -> arb:
@@ -249,7 +262,7 @@ def moment(pair: Pair, alpha: sp.Expr, bits: int) -> arb:
             _exactly(_atoms_moment(pair, alpha)),
         )
 
-    return _over(pair, measure, bits)
+    return _over(pair, measure, bits, exact=is_exact(alpha))
 
 
 def _atoms_moment(pair: Pair, alpha: sp.Expr) -> arb:
@@ -284,6 +297,8 @@ def largest_loss(pair: Pair, bits: int) -> arb:
                 best = found
             if found.rad() <= abs(found.mid()) * arb(2) ** -bits:
                 return found
+            if not pair.exact:
+                break
             tolerance = tolerance * abs(found).lower() * arb(2) ** -4
             if not tolerance > 0:
                 tolerance = arb(2) ** (-2 * bits)

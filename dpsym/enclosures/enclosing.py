@@ -11,7 +11,8 @@ import sympy as sp
 from flint import arb, fmpq
 
 from dpsym.enclosures import divergences
-from dpsym.enclosures.asked import Values, bits_of, unsupported, values_of
+from dpsym.enclosures.asked import Values, bits_of, unsupported, values_and_box, values_of
+from dpsym.enclosures.boxes import range_of
 from dpsym.enclosures.closed import gaussian_renyi
 from dpsym.enclosures.enclosure import Enclosure, enclosure_of
 from dpsym.enclosures.failures import Infinite, NoEnclosureError, Undecided
@@ -19,8 +20,10 @@ from dpsym.enclosures.families import at, worst_pairs
 from dpsym.enclosures.numbers import ball, sign
 from dpsym.enclosures.orders import smallest_rho
 from dpsym.enclosures.solving import Test, crossing
+from dpsym.enclosures.within import is_exact
 from dpsym.errors import InputError
 from dpsym.guarantees import ZCDP, ApproxDP, Guarantee, PureDP, RenyiDP
+from dpsym.translate import exact
 
 if TYPE_CHECKING:
     from dpsym.enclosures.divergences import Pair
@@ -28,6 +31,8 @@ if TYPE_CHECKING:
 
 __all__ = ["enclose", "masses"]
 
+_AT_A_POINT, _OVER_A_BOX = sp.Rational(1, 10**12), sp.Rational(1, 1000)
+_SPARE = 6  # bits beyond the width over a box, so that its parts are what makes it wide
 _NOTIONS = "ApproxDP, PureDP, RenyiDP and ZCDP"
 
 
@@ -35,8 +40,9 @@ def enclose(
     mechanism: Mechanism,
     claim: Guarantee,
     solve_for: sp.Symbol | None = None,
-    width: object = 1e-12,
+    width: object = None,
     where: object = None,
+    cells: int = 1000,
 ) -> Enclosure:
     """Two exact numbers with the best parameter of a claim, or of the mechanism, between them.
 
@@ -51,15 +57,23 @@ def enclose(
     at the upper one (or the other way round, if larger values make it fail), and nothing is said
     of a second crossing elsewhere.
 
+    ``where`` may have intervals for parameters, of the mechanism or the claim. Then the answer
+    holds for all of them: every value lies between the two numbers, so that the claim is true with
+    the upper one for every parameter in the box. This rests on ball arithmetic over a subdivision
+    of the box; it is a bound, not a theorem of the kernel.
+
     Args:
         mechanism: numbers for all parameters but the one that is solved for.
         claim: the guarantee, numbers but for that symbol.
         solve_for: the symbol; by default the only one that is left.
-        width: the relative width to aim for; the answer may be wider, never wrong.
-        where: ``{symbol: number}``, numbers for parameters.
+        width: the relative width to aim for, by default 1e-12; the answer may be wider, never
+            wrong. Over a box: how far each end may be from a value that is taken there, by default
+            1e-3.
+        where: ``{symbol: number}``, numbers for parameters; or ``{symbol: Interval(a, b)}``.
+        cells: the most parts to split a box into.
 
     Raises: InputError for a parameter without a number; UnsupportedError for a function or a
-    claim that it has no method for.
+    claim that it has no method for, and for a box that it finds no bounds for.
 
     >>> import dpsym as dp
     >>> delta = sp.Symbol("delta", nonnegative=True)
@@ -67,14 +81,28 @@ def enclose(
     >>> found = laplace.enclose(dp.ApproxDP(0.5, delta), solve_for=delta)
     >>> found.lower <= 1 - sp.exp(-sp.Rational(1, 4)) <= found.upper, found.relative_width < 1e-12
     (True, True)
+    >>> b = sp.Symbol("b", positive=True)
+    >>> laplace = dp.AdditiveNoise(dp.noise.Laplace(scale=b), sensitivity=1)
+    >>> found = laplace.enclose(dp.ApproxDP(0, delta), where={b: sp.Interval(1, 2)})
+    >>> found.lower <= 1 - sp.exp(-sp.Rational(1, 4)) < 1 - sp.exp(-sp.Rational(1, 2)) <= found.upper
+    True
     """
-    bits = bits_of(width)
-    values = values_of(where, mechanism, claim)
-    question = _question(mechanism, claim, solve_for, values)
+    values, box = values_and_box(where, mechanism, claim)
+    question = _question(mechanism, claim, solve_for, values, frozenset(box))
+    if box:
+        accuracy = exact(_OVER_A_BOX if width is None else width, "width")
+        bits = bits_of(accuracy) + _SPARE
+
+        def value(more: Values) -> Enclosure:
+            return question.answer({**values, **more}, bits)
+
+        return range_of(value, box, accuracy, cells)
     try:
-        return question.answer(bits)
+        return question.answer(values, bits_of(_AT_A_POINT if width is None else width))
     except Undecided as reason:
         raise unsupported(reason) from None
+    except Infinite:
+        return Enclosure(sp.oo, sp.oo)
 
 
 def masses(mechanism: Mechanism, where: object = None, width: object = 1e-12) -> list[Enclosure]:
@@ -108,11 +136,17 @@ def masses(mechanism: Mechanism, where: object = None, width: object = 1e-12) ->
 
 @dataclass(frozen=True)
 class _Question:
-    answer: Callable[[int], Enclosure]
+    """Raises: Infinite; Undecided; NoEnclosureError."""
+
+    answer: Callable[[Values, int], Enclosure]
 
 
 def _question(
-    mechanism: Mechanism, claim: Guarantee, solve_for: object, values: Values
+    mechanism: Mechanism,
+    claim: Guarantee,
+    solve_for: object,
+    values: Values,
+    varied: frozenset[sp.Symbol],
 ) -> _Question:
     if not isinstance(claim, (ApproxDP, PureDP, RenyiDP, ZCDP)):
         raise NoEnclosureError(f"{type(claim).__name__} is none of {_NOTIONS}")
@@ -123,18 +157,27 @@ def _question(
     of_claim = set().union(*(expr.free_symbols for expr in fields.values()))
     parameters = (expr.xreplace(values) for _, expr in mechanism.parameters())
     of_mechanism = set().union(*(expr.free_symbols for expr in parameters))
-    symbol = _unknown(solve_for, of_claim | of_mechanism)
-    others = (of_claim | of_mechanism) - {symbol}
+    symbol = _unknown(solve_for, (of_claim | of_mechanism) - varied)
+    others = (of_claim | of_mechanism) - {symbol} - varied
     if others:
         raise InputError("where", "a number for every parameter but one", sorted(map(str, others)))
     families = mechanism.neighbours()
     if symbol in of_mechanism:
-        return _parameter(families, claim, fields, values, symbol)
+        if varied:
+            raise NoEnclosureError("a parameter of the mechanism is solved for at numbers only")
+        return _parameter(families, claim, fields, symbol)
     name = next((name for name, expr in fields.items() if expr == symbol), None)
     if name is None or sum(symbol in expr.free_symbols for expr in fields.values()) > 1:
         raise InputError("solve_for", "a symbol that is a parameter of the claim", symbol)
-    pairs = worst_pairs(at(families, values), claim.one_way)
-    return _Question(lambda bits: _of_claim(pairs, claim, fields, name, bits))
+    if varied and isinstance(claim, ApproxDP) and name == "epsilon":
+        raise NoEnclosureError("epsilon at a given delta is solved for at numbers only")
+
+    def answer(numbers: Values, bits: int) -> Enclosure:
+        own = {name: expr.xreplace(numbers) for name, expr in fields.items()}
+        pairs = worst_pairs(at(families, numbers), claim.one_way)
+        return _of_claim(pairs, claim, own, name, bits)
+
+    return _Question(answer)
 
 
 def _unknown(solve_for: object, free: set[sp.Symbol]) -> sp.Symbol:
@@ -148,20 +191,18 @@ def _unknown(solve_for: object, free: set[sp.Symbol]) -> sp.Symbol:
 def _of_claim(
     pairs: tuple[Pair, ...], claim: Guarantee, fields: dict[str, sp.Expr], name: str, bits: int
 ) -> Enclosure:
-    try:
-        if isinstance(claim, ApproxDP) and name == "delta":
-            found = _hockey_stick(pairs, fields["epsilon"], bits)
-            return enclosure_of(found, sp.S.Zero, sp.S.One)
-        if isinstance(claim, ApproxDP):
-            return _epsilon_at(pairs, fields["delta"], bits)
-        if isinstance(claim, PureDP) or fields.get("alpha") is sp.oo:
-            return _pure(pairs, bits)
-        if isinstance(claim, RenyiDP) and name == "epsilon":
-            return _zero_or_more(_renyi(pairs, fields["alpha"], bits))
-        if isinstance(claim, ZCDP):
-            return smallest_rho(pairs, bits, _renyi_of)
-    except Infinite:
-        return Enclosure(sp.oo, sp.oo)
+    """Raises: Infinite; Undecided."""
+    if isinstance(claim, ApproxDP) and name == "delta":
+        found = _hockey_stick(pairs, fields["epsilon"], bits)
+        return enclosure_of(found, sp.S.Zero, sp.S.One)
+    if isinstance(claim, ApproxDP):
+        return _epsilon_at(pairs, fields["delta"], bits)
+    if isinstance(claim, PureDP) or fields.get("alpha") is sp.oo:
+        return _pure(pairs, bits)
+    if isinstance(claim, RenyiDP) and name == "epsilon":
+        return _zero_or_more(_renyi(pairs, fields["alpha"], bits))
+    if isinstance(claim, ZCDP):
+        return smallest_rho(pairs, bits, _renyi_of)
     raise NoEnclosureError(f"{name} of {type(claim).__name__} is not solved for")
 
 
@@ -199,7 +240,8 @@ def _renyi_of(pair: Pair, alpha: sp.Expr, bits: int) -> arb:
         inside = divergences.moment(pair, alpha, bits + extra)
         with flint.ctx.workprec(bits + extra + 36):
             value = inside.log() / (ball(alpha) - 1)
-        if value.rad() <= abs(value).lower() * arb(2) ** -bits or extra > 4 * bits:
+        settled = value.rad() <= abs(value).lower() * arb(2) ** -bits or extra > 4 * bits
+        if settled or not (pair.exact and is_exact(alpha)):
             return value
         missing = bits - value.rel_accuracy_bits()
         extra += max(int(missing) + 4, 8)
@@ -253,13 +295,12 @@ def _parameter(
     families: tuple[object, ...],
     claim: Guarantee,
     fields: dict[str, sp.Expr],
-    values: Values,
     symbol: sp.Symbol,
 ) -> _Question:
     if symbol.is_integer:
         raise NoEnclosureError(f"{symbol} is an integer, and only real parameters are solved for")
 
-    def measure(value: sp.Rational, bits: int) -> arb:
+    def measure(values: Values, value: sp.Rational, bits: int) -> arb:
         """How much the claim fails, below 0 if it holds."""
         numbers = {**values, symbol: value}
         pairs = worst_pairs(at(families, numbers), claim.one_way)  # type: ignore[arg-type]
@@ -269,8 +310,8 @@ def _parameter(
         except Infinite:
             return arb(10) ** 9
 
-    def answer(bits: int) -> Enclosure:
-        test: Test = lambda value: measure(value, bits + 8)  # noqa: E731
+    def answer(values: Values, bits: int) -> Enclosure:
+        test: Test = lambda value: measure(values, value, bits + 8)  # noqa: E731
         lowest = sp.S.Zero if symbol.is_nonnegative else None
         return crossing(test, bits, sp.S.One, lowest=lowest)
 

@@ -19,6 +19,7 @@ from dpsym.enclosures.failures import NoEnclosureError, Undecided
 from dpsym.enclosures.forms import ZERO, Product, to_product
 from dpsym.enclosures.numbers import ball, sign
 from dpsym.enclosures.reading import read
+from dpsym.enclosures.within import is_exact
 from dpsym.errors import InputError
 
 __all__ = ["Piece", "pieces"]
@@ -112,7 +113,7 @@ def _roots(difference: sp.Expr, x: sp.Symbol, start: sp.Expr, end: sp.Expr) -> l
     form = read(difference, x)
     if form.rest or form.degree > 2:
         raise NoEnclosureError(f"where {difference} changes its sign has no formula")
-    if form.degree < 1:
+    if form.degree < 1 or sign(form.poly[-1]) == 0:
         return []
     if form.degree == 1:
         found = [-form.poly[0] / form.poly[1]]
@@ -147,6 +148,8 @@ def _inside(start: sp.Expr, end: sp.Expr) -> sp.Rational:
             middle = ((low + high) / 2).mid()
             if low < middle < high:
                 return _rational(middle)
+        if not is_exact(end - start):
+            raise Undecided("which end comes first")
         bits *= 2
     raise InputError("support", "ends in order", (start, end))
 

@@ -96,16 +96,18 @@ class Mechanism(Value):
         self,
         claim: Guarantee,
         solve_for: sp.Symbol | None = None,
-        width: object = 1e-12,
+        width: object = None,
         where: object = None,
+        cells: int = 1000,
     ) -> Enclosure:
-        """Rigorous numbers: the best parameter of a claim between two exact ones.
+        """Rigorous numbers: the best parameter of a claim between two exact ones, for given
+        parameters or for all in a box of them.
 
         See ``dpsym.enclosures.enclose``, which has the same arguments.
         """
         from dpsym.enclosures import enclose
 
-        return enclose(self, claim, solve_for, width, where)
+        return enclose(self, claim, solve_for, width, where, cells)
 
     def renyi(self, alpha: object, where: object = ()) -> ClosedForm:
         """The largest Rényi divergence of order alpha in closed form, proved.
