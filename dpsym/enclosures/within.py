@@ -20,6 +20,9 @@ class Within(sp.AtomicExpr):
 
     is_real = True
     is_number = False
+    # not known, and said at once: SymPy would ask at length
+    is_integer = is_rational = is_irrational = is_algebraic = is_transcendental = None
+    is_even = is_odd = is_prime = is_composite = is_noninteger = None
     name: str
     low: sp.Rational
     high: sp.Rational

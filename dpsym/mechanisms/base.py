@@ -19,7 +19,7 @@ from dpsym.translate import SUPPORTED, exact, is_random, nodes_of
 
 if TYPE_CHECKING:
     from dpsym.closed_forms import ClosedForm
-    from dpsym.enclosures import Enclosure
+    from dpsym.enclosures import Enclosure, Settled
     from dpsym.guarantees import Guarantee
     from dpsym.scope import Scope
 
@@ -108,6 +108,15 @@ class Mechanism(Value):
         from dpsym.enclosures import enclose
 
         return enclose(self, claim, solve_for, width, where, cells)
+
+    def holds(self, claim: Guarantee, where: object = None, cells: int = 1000) -> Settled:
+        """Whether a claim holds for all parameters in a box, by subdivision and ball arithmetic.
+
+        See ``dpsym.enclosures.holds``, which has the same arguments.
+        """
+        from dpsym.enclosures import holds
+
+        return holds(self, claim, where, cells)
 
     def renyi(self, alpha: object, where: object = ()) -> ClosedForm:
         """The largest Rényi divergence of order alpha in closed form, proved.
