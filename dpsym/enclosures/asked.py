@@ -76,6 +76,8 @@ def values_and_box(where: object, *items: Parametrised) -> tuple[Values, Box]:
         if isinstance(value, sp.Interval):
             box[symbol] = _span(symbol, value)
             continue
+        if isinstance(value, sp.FiniteSet) and len(value) == 1:
+            (value,) = value  # an Interval of one number is that
         number = exact(value, str(symbol))
         if number.free_symbols:
             raise InputError(symbol.name, "a number", value)
@@ -96,6 +98,8 @@ def _span(symbol: sp.Symbol, interval: sp.Interval) -> tuple[sp.Rational, sp.Rat
             raise InputError(symbol.name, "an Interval with an integer in it", interval)
     for end in (low, high):
         _check_domain(symbol, end)
+    if symbol.is_nonzero and low < 0 < high:
+        raise InputError(symbol.name, f"numbers that {symbol} may be", interval)
     return low, high
 
 
@@ -105,6 +109,9 @@ def _check_domain(symbol: sp.Symbol, number: sp.Expr) -> None:
     wrong = (
         (symbol.is_positive and at_number <= 0)
         or (symbol.is_nonnegative and at_number < 0)
+        or (symbol.is_negative and at_number >= 0)
+        or (symbol.is_nonpositive and at_number > 0)
+        or (symbol.is_nonzero and at_number == 0)
         or (symbol.is_integer and not number.is_Integer)
     )
     if wrong:

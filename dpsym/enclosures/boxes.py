@@ -19,7 +19,17 @@ from dpsym.enclosures.failures import Infinite, NoEnclosureError, Undecided
 from dpsym.enclosures.within import Within
 from dpsym.errors import UnsupportedError
 
-__all__ = ["Box", "Cell", "Value", "constants", "halves", "largest", "range_of"]
+__all__ = [
+    "Box",
+    "Cell",
+    "Value",
+    "constants",
+    "halves",
+    "largest",
+    "middle_of",
+    "range_of",
+    "smallest",
+]
 
 _SMALLEST = sp.Rational(1, 2**48)  # a part of the box, to its whole length
 
@@ -68,6 +78,11 @@ def largest(value: Value, box: Box, width: sp.Rational, cells: int) -> Enclosure
     return _Search(value, box, width).run(cells, (True,))
 
 
+def smallest(value: Value, box: Box, width: sp.Rational, cells: int) -> Enclosure:
+    """Two numbers with the smallest value over the box between them."""
+    return _Search(value, box, width).run(cells, (False,))
+
+
 # --- parts ----------------------------------------------------------------------------------------
 
 
@@ -78,6 +93,13 @@ def constants(cell: Cell) -> dict[sp.Symbol, sp.Expr] | None:
         return None
     return {
         symbol: low if low == high else Within(symbol.name, low, high)
+        for symbol, (low, high) in cell
+    }
+
+
+def middle_of(cell: Cell) -> dict[sp.Symbol, sp.Expr]:
+    return {
+        symbol: sp.floor((low + high) / 2) if symbol.is_integer else (low + high) / 2
         for symbol, (low, high) in cell
     }
 
@@ -125,12 +147,16 @@ class _Search:
             cells = halves(worst.cell, self.box)
             if cells is None:
                 break
+            if worst.high is not sp.oo and constants(worst.cell) is not None:
+                self.look(middle_of(worst.cell))
             parts.remove(worst)
             parts += map(self.part, cells)
         upper = max(part.high for part in parts)
+        if sides == (False,):
+            return Enclosure(min(part.low for part in parts), max(self.reached[False], sp.S.Zero))
         if upper is sp.oo and self.reached[True] is not sp.oo:
             raise self.failure(next(part for part in parts if part.high is sp.oo))
-        if len(sides) == 1:
+        if sides == (True,):
             return Enclosure(max(self.reached[True], sp.S.Zero), upper)
         return Enclosure(min(part.low for part in parts), upper)
 

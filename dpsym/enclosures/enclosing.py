@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import sympy as sp
@@ -12,7 +12,7 @@ from flint import arb
 from dpsym.enclosures import divergences
 from dpsym.enclosures.asked import Values, bits_of, unsupported, values_and_box, values_of
 from dpsym.enclosures.best import at_end, excess, of_claim
-from dpsym.enclosures.boxes import largest, range_of
+from dpsym.enclosures.boxes import largest, range_of, smallest
 from dpsym.enclosures.enclosure import Enclosure, enclosure_of
 from dpsym.enclosures.failures import Infinite, NoEnclosureError, Undecided
 from dpsym.enclosures.families import SHARE, Shifts, at, worst_pairs
@@ -30,7 +30,6 @@ __all__ = ["enclose", "holds", "masses"]
 
 _AT_A_POINT, _OVER_A_BOX = sp.Rational(1, 10**12), sp.Rational(1, 1000)
 _SPARE = 6  # bits beyond the width over a box, so that its parts are what makes it wide
-_FEWEST = 32  # parts for the shifts, for every part of a box
 _ALL_SHIFTS = {SHARE: (sp.Rational(0), sp.Rational(1))}
 _BITS_TO_SETTLE = 30
 _BOUNDED = {ApproxDP: "delta", PureDP: "epsilon", RenyiDP: "epsilon", ZCDP: "rho"}
@@ -43,7 +42,7 @@ def enclose(
     solve_for: sp.Symbol | None = None,
     width: object = None,
     where: object = None,
-    cells: int = 1000,
+    cells: int = 300,
 ) -> Enclosure:
     """Two exact numbers with the best parameter of a claim, or of the mechanism, between them.
 
@@ -59,7 +58,8 @@ def enclose(
     of a second crossing elsewhere.
 
     All shifts up to the sensitivity count. Where it is not seen from the density that the largest
-    one is the worst, the range of the shifts is split into parts.
+    one is the worst, the range of the shifts is split into parts; over a box, the lower number is
+    then one for the largest shift alone.
 
     ``where`` may have intervals for parameters, of the mechanism or the claim. Then the answer
     holds for all of them: every value lies between the two numbers, so that the claim is true with
@@ -95,8 +95,16 @@ def enclose(
     question = _question(mechanism, claim, solve_for, values, frozenset(box))
     wide = exact(_OVER_A_BOX if width is None else width, "width")
     if box:
-        effort = _Effort(bits_of(wide) + _SPARE, wide, max(_FEWEST, cells // _FEWEST))
-        return range_of(lambda more: question.answer({**values, **more}, effort), box, wide, cells)
+        effort = _Effort(bits_of(wide) + _SPARE, wide, cells)
+
+        def value(more: Values) -> Enclosure:
+            return question.answer({**values, **more}, effort)
+
+        if question.searches({**values, **{symbol: span[0] for symbol, span in box.items()}}):
+            low = smallest(lambda more: value({**more, SHARE: sp.S.One}), box, wide, cells)
+            high = largest(value, {**box, **_ALL_SHIFTS}, wide, cells)
+            return Enclosure(low.lower, high.upper)
+        return range_of(value, box, wide, cells)
     bits = bits_of(_AT_A_POINT if width is None else width)
     try:
         return question.answer(values, _Effort(bits, wide, cells))
@@ -107,7 +115,7 @@ def enclose(
 
 
 def holds(
-    mechanism: Mechanism, claim: Guarantee, where: object = None, cells: int = 1000
+    mechanism: Mechanism, claim: Guarantee, where: object = None, cells: int = 300
 ) -> Settled:
     """Whether a claim holds for all parameters in a box, by subdivision and ball arithmetic.
 
@@ -153,7 +161,9 @@ def holds(
 
     corner = {symbol: span[0] for symbol, span in box.items()}
     if worst_pairs(at(families, {**values, **corner}), claim.one_way).shifts:
-        return settle(test, {**box, **_ALL_SHIFTS}, cells)
+        found = settle(test, {**box, **_ALL_SHIFTS}, cells)
+        places = {symbol: place for symbol, place in found.where.items() if symbol != SHARE}
+        return replace(found, where=places)
     return settle(test, box, cells)
 
 
@@ -204,6 +214,7 @@ class _Question:
     """Raises: Infinite; Undecided; UnsupportedError."""
 
     answer: Callable[[Values, _Effort], Enclosure]
+    searches: Callable[[Values], bool] = lambda _: False  # whether the worst shift is not known
 
 
 def _fields(claim: object, values: Values) -> Fields:
@@ -257,6 +268,10 @@ def _question(
 
         found = [value(worst.above, worst.below)] if worst.above else []
         for shifts in worst.shifts:
+            if SHARE in numbers:
+                pairs = shifts.pairs(numbers[SHARE])
+                found.append(value(pairs, pairs))
+                continue
 
             def at_shift(share: Values, shifts: Shifts = shifts) -> Enclosure:
                 pairs = shifts.pairs(share[SHARE])
@@ -265,7 +280,10 @@ def _question(
             found.append(largest(at_shift, _ALL_SHIFTS, effort.width, effort.cells))
         return Enclosure(max(item.lower for item in found), max(item.upper for item in found))
 
-    return _Question(answer)
+    def searches(numbers: Values) -> bool:
+        return bool(worst_pairs(at(families, numbers), claim.one_way).shifts)
+
+    return _Question(answer, searches)
 
 
 def _unknown(solve_for: object, free: set[sp.Symbol]) -> sp.Symbol:

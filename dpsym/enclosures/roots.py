@@ -12,7 +12,7 @@ from dpsym.enclosures.evaluate import Function, jet
 
 __all__ = ["Segment", "blurred", "bounds", "signs"]
 
-_MAX_SEGMENTS = 4000
+_MAX_SEGMENTS, _MAX_IF_ROUGH = 4000, 200
 _STEPS = 200
 _BLUR = 2
 _SPARE = 12  # bits of the precision that are not asked for
@@ -73,6 +73,9 @@ def _scan(f: Function, start: arb, end: arb) -> Iterator[Segment]:
     smallest = (end - start).mid() * finest
     stack = [(start, end)]
     count = 0
+    centre = f(((start + end) / 2).mid())
+    rough = centre.rad() > (abs(centre.mid()) + 1) * arb(2) ** -(flint.ctx.prec // 2)
+    limit = _MAX_IF_ROUGH if rough else _MAX_SEGMENTS
     while stack:
         low, high = stack.pop()
         count += 1
@@ -87,7 +90,7 @@ def _scan(f: Function, start: arb, end: arb) -> Iterator[Segment]:
         narrow = not (high - low).mid() > smallest
         flat = value.is_finite() and abs(value).upper() < finest
         middle = ((low + high) / 2).mid()
-        vague = narrow or flat or count > _MAX_SEGMENTS or not low < middle < high
+        vague = narrow or flat or count > limit or not low < middle < high
         if vague or blurred(f, value, low, middle, high):
             yield Segment(low, high, 0)
             continue

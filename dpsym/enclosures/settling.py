@@ -10,7 +10,7 @@ from typing import NoReturn
 import sympy as sp
 from flint import arb
 
-from dpsym.enclosures.boxes import Box, Cell, constants, halves
+from dpsym.enclosures.boxes import Box, Cell, constants, halves, middle_of
 from dpsym.enclosures.failures import Infinite, Undecided
 from dpsym.errors import UnsupportedError
 
@@ -58,7 +58,7 @@ class Settled:
 
 
 def settle(excess: Excess, box: Box, cells: int) -> Settled:
-    """Branch and bound, the parts that look worst first.
+    """By halves, until each part is settled or one fails.
 
     >>> from dpsym.enclosures.numbers import ball
     >>> x = sp.Symbol("x", real=True)
@@ -86,7 +86,7 @@ def settle(excess: Excess, box: Box, cells: int) -> Settled:
             reason = "the divergence is infinite for some parameters"
         except (Undecided, UnsupportedError) as error:
             reason = str(error)
-        at = _middle(cell)
+        at = middle_of(cell)
         if _fails(excess, at):
             return Settled(False, at)
         parts = halves(cell, box)
@@ -94,13 +94,6 @@ def settle(excess: Excess, box: Box, cells: int) -> Settled:
             return Settled(None, {symbol: sp.Interval(*span) for symbol, span in cell}, reason)
         stack += parts
     return Settled(True, {})
-
-
-def _middle(cell: Cell) -> dict[sp.Symbol, sp.Expr]:
-    return {
-        symbol: sp.floor((low + high) / 2) if symbol.is_integer else (low + high) / 2
-        for symbol, (low, high) in cell
-    }
 
 
 def _fails(excess: Excess, at: Mapping[sp.Symbol, sp.Expr]) -> bool:

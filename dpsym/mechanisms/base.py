@@ -98,7 +98,7 @@ class Mechanism(Value):
         solve_for: sp.Symbol | None = None,
         width: object = None,
         where: object = None,
-        cells: int = 1000,
+        cells: int = 300,
     ) -> Enclosure:
         """Rigorous numbers: the best parameter of a claim between two exact ones, for given
         parameters or for all in a box of them.
@@ -109,7 +109,7 @@ class Mechanism(Value):
 
         return enclose(self, claim, solve_for, width, where, cells)
 
-    def holds(self, claim: Guarantee, where: object = None, cells: int = 1000) -> Settled:
+    def holds(self, claim: Guarantee, where: object = None, cells: int = 300) -> Settled:
         """Whether a claim holds for all parameters in a box, by subdivision and ball arithmetic.
 
         See ``dpsym.enclosures.holds``, which has the same arguments.
