@@ -99,7 +99,7 @@ def renyi_of(pair: Pair, alpha: sp.Expr, bits: int) -> arb:
         if settled or not (pair.exact and is_exact(alpha)):
             return value
         missing = bits - value.rel_accuracy_bits()
-        extra += max(int(missing) + 4, 8)
+        extra += min(max(int(missing) + 4, 8), 4 * bits)
 
 
 def _largest_loss(pairs: tuple[Pair, ...], bits: int) -> arb:

@@ -192,7 +192,7 @@ def _between(
             inside.append(root)
     cuts = [first, *inside, last]
     if any(_order(low, high) != 1 for low, high in pairwise(cuts)):
-        if is_exact(end - start):
+        if all(map(is_exact, cuts)):
             raise InputError("support", "ends in order", (start, end))
         yield from _all_fog(start, end)
         return
