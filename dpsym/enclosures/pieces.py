@@ -111,14 +111,26 @@ def _cut(
         return
     node, difference = switch
     for low, high, clear in _between(start, _roots(difference, x), end):
-        if not clear:
+        at = _sign_between(difference, x, low, high) if clear else None
+        if at is None:
             yield low, high, p, q, False
             continue
+        chosen = _chosen(node, at)
+        yield from _cut(p.xreplace({node: chosen}), q.xreplace({node: chosen}), x, low, high)
+
+
+def _sign_between(difference: sp.Expr, x: sp.Symbol, low: sp.Expr, high: sp.Expr) -> int | None:
+    """The sign of what has no root between two ends; None if intervals keep it open."""
+    try:
         at = sign(difference.subs(x, _inside(low, high)))
         if at == 0:
             raise Undecided(f"the sign of {difference}")
-        chosen = _chosen(node, at)
-        yield from _cut(p.xreplace({node: chosen}), q.xreplace({node: chosen}), x, low, high)
+    except Undecided:
+        bounded = low is not -sp.oo and high is not sp.oo
+        if bounded and not all(map(is_exact, (difference, low, high))):
+            return None
+        raise
+    return at
 
 
 def _switches(expr: sp.Basic, x: sp.Symbol) -> Iterator[tuple[sp.Basic, sp.Expr]]:
@@ -247,7 +259,7 @@ def _inside(start: sp.Expr, end: sp.Expr) -> sp.Rational:
             middle = ((low + high) / 2).mid()
             if low < middle < high:
                 return _rational(middle)
-        if not is_exact(end - start):
+        if not (is_exact(start) and is_exact(end)):
             raise Undecided("which end comes first")
         bits *= 2
     raise InputError("support", "ends in order", (start, end))
