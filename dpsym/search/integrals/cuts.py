@@ -9,31 +9,38 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
+from math import gcd, lcm
+
+from flint import fmpq
 
 from dpsym.kernel import canon as cn
 from dpsym.kernel import terms as tm
 from dpsym.kernel.canon import Canon, Poly
 from dpsym.kernel.refusal import Refusal
-from dpsym.kernel.sequents import Facts, context
+from dpsym.kernel.sequents import Facts, Sequent, context
 from dpsym.kernel.statements import Fact
 from dpsym.kernel.terms import ZERO, Term, subterms
+from dpsym.search import leaf
+from dpsym.search.integrals.radicals import root
 from dpsym.search.integrals.substitutions import Z, in_exponential
 from dpsym.search.integrals.summands import coefficients
 from dpsym.search.leaf.factoring import factors
-from dpsym.search.samples import number
+from dpsym.search.leaf.lowest import factored, product
+from dpsym.search.samples import number, sign
 
 __all__ = ["Split", "compared", "ordered", "plain", "resolved", "roots", "switches"]
 
 Samples = Sequence[Mapping[str, float]]
-_TOLERANCE, _TINY = 1e-9, 1e-250  # what is smaller has lost its digits
+_TOLERANCE = 1e-9
 
 
 class Split(Exception):
-    """The sign of this term over the parameters has to be settled first."""
+    """The sign of this term over the parameters has to be settled first; of the term as it is, not
+    of its variables, if it is ``whole``."""
 
-    def __init__(self, item: Term) -> None:
+    def __init__(self, item: Term, whole: bool = False) -> None:
         super().__init__(repr(item))
-        self.item = item
+        self.item, self.whole = item, whole
 
 
 def switches(item: Term, x: Term) -> Iterator[Term]:
@@ -56,8 +63,12 @@ def resolved(item: Term, point: Mapping[str, float]) -> tuple[Term, bool]:
         args = tuple(done[arg] for arg in part.args)
         if part.op in ("abs", "ite", "max", "min"):
             first = number(args[0], point)
-            other = number(args[1], point) if part.op in ("max", "min") else 0.0
-            clear = clear and abs(first - other) > _TINY
+            op_of_two = part.op in ("max", "min")
+            other = number(args[1], point) if op_of_two else 0.0
+            if abs(first - other) < _TOLERANCE:  # perhaps by rounding
+                gap = args[0] - args[1] if op_of_two else args[0]
+                first, other = float(sign(gap, point)), 0.0
+            clear = clear and (first < other or first > other)  # not so for nan
             if part.op == "abs":
                 done[part] = args[0] if first >= 0 else -args[0]
             elif part.op == "ite":
@@ -69,13 +80,16 @@ def resolved(item: Term, point: Mapping[str, float]) -> tuple[Term, bool]:
     return done[item], clear
 
 
-def roots(item: Term, x: Term, facts: Facts, samples: Samples) -> list[Term]:
-    """The points where a term without kinks changes its sign, as far as they are known here.
+def roots(
+    item: Term, x: Term, facts: Facts, samples: Samples, known: Sequence[Term] = ()
+) -> list[Term]:
+    """The points where a term without kinks changes its sign, as far as they are known here;
+    written by the square roots that are ``known``, if that is possible.
 
     The difference of two positive products is compared by logarithms."""
     canon = context(facts).canon
     try:
-        form, _ = canon.together(canon(item))
+        form, _ = canon.together(_rooted(canon, canon(item), x))
     except Refusal:
         return []
     lowest = min((dict(mono[1]).get(x, 0) for mono in form), default=0)
@@ -86,7 +100,7 @@ def roots(item: Term, x: Term, facts: Facts, samples: Samples) -> list[Term]:
     if coefs is None and len(form) == 2:
         coefs = _of_logs(canon, form, x)
     if coefs is None:
-        return _by_exponential(item, x, facts, samples)
+        return _by_exponential(item, x, facts, samples, known)
     while len(coefs) > 1 and _is_zero(coefs[-1], facts, samples):
         coefs = coefs[:-1]
     if len(coefs) == 2:
@@ -97,19 +111,46 @@ def roots(item: Term, x: Term, facts: Facts, samples: Samples) -> list[Term]:
         _settle(inside, facts, samples)
         if all(number(inside, point) <= 0 for point in samples):
             return []
-        root = _root(canon, inside)
-        return [*at_zero, *(canon.normal((way * root - b) / (2 * a)) for way in (-1, 1))]
+        size = root(canon, inside / tm.power(2 * a, 2), known) or _root(canon, inside) / (2 * a)
+        return [*at_zero, *(canon.normal(way * size - b / (2 * a)) for way in (-1, 1))]
     return at_zero
 
 
-def _by_exponential(item: Term, x: Term, facts: Facts, samples: Samples) -> list[Term]:
+def _rooted(canon: Canon, form: Poly, x: Term) -> Poly:
+    """For A^k - B^k with positive A and B: the form of A - B, which changes its sign there too."""
+    gap = _logs(canon, form) if len(form) == 2 else None
+    rest, powers = dict(gap or {}), {}
+    for mono, value in rest.items():
+        log = cn.lone(mono, "log")
+        if log is not None and x.value in log.vars:
+            powers[mono] = value
+    if not powers or gap is None:
+        return form
+    shared = fmpq(
+        gcd(*(int(k.p) for k in powers.values())), lcm(*(int(k.q) for k in powers.values()))
+    )
+    if shared == 1:
+        return form
+    sides = [cn.plus(gap, powers, -1), {}]
+    for mono, value in powers.items():
+        sides[value < 0][mono] = abs(value)
+    one, two = (tm.exp(cn.to_term(cn.scaled(side, 1 / shared))) for side in sides)
+    return canon(one - two)
+
+
+def _by_exponential(
+    item: Term, x: Term, facts: Facts, samples: Samples, known: Sequence[Term]
+) -> list[Term]:
     """Zeros of a function of z = exp(k x), by those over z > 0."""
     found = in_exponential(context(facts).canon, item, x)
     if found is None:
         return []
     rate, inner = found
     z = tm.var(Z)
-    over = roots(inner, z, (*facts, Fact(z, ">")), samples)
+    try:
+        over = roots(inner, z, (*facts, Fact(z, ">")), samples, known)
+    except Split as split:
+        raise Split(split.item, whole=True) from None
     good = []
     for z0 in over:
         signs = {number(z0, at) > 0 for at in samples if math.isfinite(number(z0, at))}
@@ -117,34 +158,39 @@ def _by_exponential(item: Term, x: Term, facts: Facts, samples: Samples) -> list
             _split_factor(z0, facts, samples)
         if True in signs:
             good.append(_reduced(z0, facts))
+            _settle_factors(good[-1], facts)
     return [tm.log(z0) / rate for z0 in good]
+
+
+def _settle_factors(item: Term, facts: Facts) -> None:
+    """``Split`` unless no factor of a positive quotient is zero at the end of a range."""
+    for part in item.args if item.op == "mul" else (item,):
+        gap = plain(part.args[0] if part.op == "pow" else part, facts)
+        known = context(facts)
+        if known.evident(Fact(gap, "!=")):
+            continue
+        sides = [side for side in (gap, -gap) if known.evident(Fact(side, ">="))]
+        bent = [] if sides else [fact for fact in facts if fact.term.kinked]
+        if bent:
+            sides = [s for s in (gap, -gap) if leaf.easy(Sequent(facts, Fact(s, ">=")))]
+        if len(sides) == 1:
+            raise Split(-_summand(sides[0], facts), whole=not bent)
+
+
+def _summand(item: Term, facts: Facts) -> Term:
+    """A variable that is zero where the term, which is nonnegative, is; or the term itself."""
+    known = context(facts)
+    parts = [cn.mono_term(mono, value) for mono, value in known.canon(item).items()]
+    if not all(known.evident(Fact(part, ">=")) for part in parts):
+        return item
+    found = (name for part in parts for name in sorted(part.vars))
+    open_signs = (tm.var(name) for name in found if not known.canon.is_positive(tm.var(name)))
+    return next((x for x in open_signs if known.evident(Fact(x, ">="))), item)
 
 
 def _reduced(item: Term, facts: Facts) -> Term:
     """A quotient without common factors."""
-    canon = context(facts).canon
-    whole, below = canon.together(canon(item))
-    found = factors(whole)
-    if found is None or not below:
-        return item
-    scale, above = found
-    powers: dict[Term, int] = dict(above)
-    for part, k in below.items():
-        inner = factors(canon(part))
-        if inner is None:
-            powers[part] = powers.get(part, 0) - k
-            continue
-        scale /= inner[0] ** k
-        for one, count in inner[1]:
-            powers[one] = powers.get(one, 0) - count * k
-    # factors are unique up to their signs
-    for one in list(powers):
-        other = canon.normal(-one)
-        if other is not one and other in powers and powers.get(one):
-            if powers[other] % 2:
-                scale = -scale
-            powers[one] += powers.pop(other)
-    return tm.mul(tm.num(scale), *(tm.power(one, k) for one, k in powers.items() if k))
+    return product(*factored(context(facts).canon, item))
 
 
 def _split_factor(item: Term, facts: Facts, samples: Samples) -> None:
@@ -156,7 +202,7 @@ def _split_factor(item: Term, facts: Facts, samples: Samples) -> None:
     for part in (*parts, *(one for one, k in below.items() if k % 2)):
         values = [number(part, at) for at in samples]
         if min(values) < -_TOLERANCE and max(values) > _TOLERANCE:
-            raise Split(plain(part, facts))
+            raise Split(plain(part, facts), whole=True)
 
 
 def _root(canon: Canon, inside: Term) -> Term:
@@ -172,14 +218,19 @@ def _root(canon: Canon, inside: Term) -> Term:
 
 def _of_logs(canon: Canon, form: Poly, x: Term) -> list[Term] | None:
     """The coefficients of log(A/B) for a form A - B of two positive products."""
+    gap = _logs(canon, form)
+    return None if gap is None else coefficients(canon, gap, x)
+
+
+def _logs(canon: Canon, form: Poly) -> Poly | None:
+    """log(A/B) for a form A - B of two positive products."""
     (one, first), (two, second) = form.items()
     if (first > 0) == (second > 0):
         return None
     try:
-        gap = canon(tm.log(cn.mono_term(one, abs(first))) - tm.log(cn.mono_term(two, abs(second))))
+        return canon(tm.log(cn.mono_term(one, abs(first))) - tm.log(cn.mono_term(two, abs(second))))
     except Refusal:
         return None
-    return coefficients(canon, gap, x)
 
 
 def _is_zero(item: Term, facts: Facts, samples: Samples) -> bool:

@@ -10,11 +10,12 @@ from typing import Any
 from dpsym.kernel.canon import to_term
 from dpsym.kernel.definitions import Form, Moment, constraints
 from dpsym.kernel.proofs import Lemma
-from dpsym.kernel.rules_mechanisms import Limit, Piece, homogeneous
+from dpsym.kernel.rules_mechanisms import Limit, Piece, homogeneous, is_integer
 from dpsym.kernel.sequents import Sequent, context, with_facts
 from dpsym.kernel.statements import (
     INTEGER,
     RATIO,
+    REAL,
     Fact,
     Guarantee,
     Mechanism,
@@ -102,22 +103,22 @@ def by_largest_loss(goal: Statement) -> Iterator[Inference]:
 
 
 def _turned(goal: Statement) -> Inference | None:
-    """A variable that is zero replaced by zero, one that is never positive by a nonnegative one."""
-    known = context(goal.facts).bounds
+    """A variable with only one value replaced by it, one that is never positive by a nonnegative
+    one."""
+    known, kinds = context(goal.facts).bounds, dict(goal.variables)
+    ends = {(x, slope > 0, to_term(end)) for x, slope, end, _ in known}
+    for x, slope, end, _ in known:
+        name, value = str(x.value), to_term(end)
+        fits = kinds.get(name) == REAL or is_integer(value, kinds)
+        if fits and (x, slope < 0, value) in ends:
+            return "equal", {"name": name, "value": value}
     signs: dict[str, set[int]] = {}
     for x, slope, end, _ in known:
         if not end:
             signs.setdefault(str(x.value), set()).add(1 if slope > 0 else -1)
     for name, found in signs.items():
-        if found == {1, -1}:
-            return "equal", {"name": name, "value": ZERO}
         if found == {-1}:
-            ends = [(slope > 0, end) for x, slope, end, _ in known if x.value == name]
-            both = [end for above, end in ends if above and (False, end) in ends]
-            if both:
-                return "equal", {"name": name, "value": to_term(both[0])}
-            kind = dict(goal.variables)[name]
-            return "named", {"name": fresh(goal, name), "value": -var(name), "kind": kind}
+            return "named", {"name": fresh(goal, name), "value": -var(name), "kind": kinds[name]}
     return None
 
 
@@ -128,7 +129,7 @@ def _settled(goal: Statement, plan: Any, rule: str) -> Iterator[Inference]:
     except Split as split:
         if not split.item.vars <= {name for name, _ in goal.variables}:
             raise NoPlan("a case distinction by the output") from None
-        item = _unsigned(goal, split.item)
+        item = split.item if split.whole else _unsigned(goal, split.item)
         yield "either", {"item": item}
         yield "either", {"item": -item}
     except NeedsFloor as needs:

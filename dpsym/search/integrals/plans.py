@@ -17,6 +17,7 @@ from dpsym.search import leaf
 from dpsym.search.integrals.antiderivatives import antiderivative, antidifference
 from dpsym.search.integrals.cuts import Split, compared, ordered, plain, resolved, roots, switches
 from dpsym.search.integrals.limits import limit_at, sign_at
+from dpsym.search.integrals.radicals import radicals
 from dpsym.search.integrals.sampling import parameters
 from dpsym.search.samples import number
 
@@ -103,6 +104,8 @@ class _Planner:
         if not self.samples:
             raise NoSamples("no sample values of the parameters")
         self.x, self.whole = var(region.output or "$x"), region.kind == INTEGER
+        claimed = [arg for claim in goal.claims for arg in claim.args if arg is not None]
+        self.radicals = radicals(context(self.facts).canon, claimed)  # as the total is stated
 
     def pieces(self) -> tuple[Piece, ...]:
         if self.region.output is None:
@@ -132,7 +135,7 @@ class _Planner:
         cuts: list[Term] = []
         for item in found:
             for form in self.branches(item, stretch):
-                cuts += roots(form, self.x, known, self.samples)
+                cuts += roots(form, self.x, known, self.samples, self.radicals)
         cuts = [item for item in dict.fromkeys(cuts) if self.matters(item, whole)]
         if self.whole:
             cuts = [self.first_beyond(item) for item in cuts]
