@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
@@ -131,11 +132,17 @@ def _by_hints(sequent: Sequent, given: Budget, hints: tuple[Hint, ...]) -> Lemma
     search = Search(given.part(given.left() * _HINTED))
     try:
         needed = top_obligations(sequent.hypotheses, sequent.goal)
-        shown = [search.run(premise) for premise in needed]
-        proof = hinted.prove_with(search, sequent, hints) if None not in shown else None
+        shown = {premise: search.run(premise) for premise in needed}
+        if None in shown.values():
+            return None
+        # a fact that is given is compared with the goal, so signs of denominators matter
+        about = needed if isinstance(hints[0], hinted.Have | hinted.Use) else []
+        facts = [premise.goal for premise in about if premise.hypotheses == sequent.hypotheses]
+        finish = partial(hinted.prove_with, search, hints=hints)
+        proof = _with_facts(search, sequent, facts, shown, finish)
     except (Refusal, ArithmeticError, RecursionError):
         return None
-    return None if proof is None else _checked(sequent, proof, shown)
+    return _checked(sequent, proof, list(shown.values())) if isinstance(proof, Proof) else None
 
 
 def _quickly(sequent: Sequent, given: Budget) -> Lemma | None:
@@ -224,7 +231,7 @@ def _search(sequent: Sequent, given: Budget) -> Lemma | Open:
                 left = frontier(premise, search.stuck, search.proved, _FRONTIER)
                 return Open("not shown to be defined everywhere", (*left, sequent))
         facts = [fact.goal for fact in needed if fact.hypotheses == sequent.hypotheses]
-        proof = _with_facts(search, sequent, facts, shown)
+        proof = _with_facts(search, sequent, facts, shown, search.run)
     except Refusal as refusal:
         return Open(str(refusal), (sequent,))
     if not isinstance(proof, Proof):
@@ -236,22 +243,26 @@ def _search(sequent: Sequent, given: Budget) -> Lemma | Open:
 
 
 def _with_facts(
-    search: Search, sequent: Sequent, facts: list[Fact], known: dict[Sequent, Proof | None]
+    search: Search,
+    sequent: Sequent,
+    facts: list[Fact],
+    known: dict[Sequent, Proof | None],
+    finish: Callable[[Sequent], Proof | None],
 ) -> Proof | Sequent:
-    """A proof that first states that the goal is defined, where that is not evident; or the goal
-    that stayed open."""
+    """A proof that first states that the goal is defined, where that is not evident, and goes on
+    with ``finish``; or the goal that stayed open."""
     if not facts:
-        return search.run(sequent) or sequent
+        return finish(sequent) or sequent
     fact, *rest = facts
     parameters = {"fact": fact}
     left = premises(sequent, "have", parameters)
     if left is None or context(sequent.hypotheses).evident(fact):
-        return _with_facts(search, sequent, rest, known)
+        return _with_facts(search, sequent, rest, known, finish)
     proofs = []
     for premise in left[:-1]:
         found = known.get(premise) or search.run(premise)
         if found is None:
             return sequent
         proofs.append(found)
-    last = _with_facts(search, left[-1], rest, known)
+    last = _with_facts(search, left[-1], rest, known, finish)
     return Proof("have", parameters, (*proofs, last)) if isinstance(last, Proof) else last
