@@ -20,7 +20,6 @@ from dpsym.kernel.canon import (
     NOTHING,
     Monomial,
     Poly,
-    constant,
     mono_power,
     mono_term,
     plus,
@@ -34,7 +33,7 @@ from dpsym.kernel.sequents import Facts, Sequent, context, definedness
 from dpsym.kernel.statements import Fact
 from dpsym.kernel.terms import Term, substitute, var
 from dpsym.search.bounds import Bounds, bounds
-from dpsym.search.leaf import homogeneous
+from dpsym.search.leaf import homogeneous, means
 from dpsym.search.leaf.factoring import factors, quotient
 from dpsym.search.leaf.hinges import evident_sign
 from dpsym.search.leaf.numeric import domain, least_point, plausible
@@ -63,6 +62,23 @@ class Move:
     rule: str
     parameters: Parameters
     factor: Term | None = None
+
+
+class Ends(Bounded):
+    """The bounds of a variable, without numbers that other numbers make superfluous."""
+
+    def __init__(self, sequent: Sequent, name: str) -> None:
+        super().__init__(sequent, name)
+        self.lower, self.upper = _closest(self.lower, 1), _closest(self.upper, -1)
+
+
+def _closest(ends: list[tuple[Term, str]], direction: int) -> list[tuple[Term, str]]:
+    numbers = [(direction * fmpq(end.value), rel == ">") for end, rel in ends if end.op == "num"]
+    if len(numbers) < 2:
+        return ends
+    value, strict = max(numbers)
+    best = (tm.num(direction * value), ">" if strict else ">=")
+    return [best, *(pair for pair in ends if pair[0].op != "num")]
 
 
 def sampled_sign(hypotheses: Facts, item: Term) -> int:
@@ -96,7 +112,7 @@ def preparation(sequent: Sequent, form: Poly) -> Iterator[tuple[Move, bool]]:
     goal = to_term(form)
     for name in sorted(goal.vars):
         x = var(name)
-        about = Bounded(sequent, name)
+        about = Ends(sequent, name)
         lower = list(dict.fromkeys(end for end, _ in about.lower))
         upper = list(dict.fromkeys(end for end, _ in about.upper))
         new = fresh(name, used)
@@ -139,6 +155,12 @@ def _monos(form: Poly) -> Iterator[Monomial]:
         yield from (part for part, _ in mono[0])
 
 
+def weighted_means(sequent: Sequent, form: Poly) -> Iterator[Move]:
+    """Instances of Bernoulli's inequality that fit three powers."""
+    for multiplier, *args in means.instances(sequent, form):
+        yield Move("subtract", {"multiplier": multiplier, "lemma": ("bernoulli", tuple(args))})
+
+
 def tangents(sequent: Sequent, form: Poly) -> Iterator[Move]:
     """x = c u, where c is the point at which two powers of x have opposite slopes."""
     canon = context(sequent.hypotheses).canon
@@ -146,13 +168,7 @@ def tangents(sequent: Sequent, form: Poly) -> Iterator[Move]:
         x = var(name)
         if not evident(sequent.hypotheses, x, ">"):
             continue
-        powers: dict[frozenset[tuple[Monomial, fmpq]], Poly] = {}
-        for mono, value in form.items():
-            row = _power_of(mono, value, x)
-            if row is not None and row[0]:
-                key = frozenset(row[0].items())
-                powers[key] = plus(powers.get(key, {}), row[1])
-        found = [(dict(key), factor) for key, factor in powers.items()]
+        found = [row for row in means.powers(form, x, tm.log(x), strict=False) if row[0]]
         if all(is_constant(power) for power, _ in found):
             continue
         new = fresh(name, sequent.vars)
@@ -167,18 +183,6 @@ def tangents(sequent: Sequent, form: Poly) -> Iterator[Move]:
             point = canon.normal(tm.exp(item))
             if point is not tm.ONE:
                 yield Move("change", {"name": name, "kind": "scale", "new": new, "item": point})
-
-
-def _power_of(mono: Monomial, value: fmpq, x: Term) -> tuple[Poly, Poly] | None:
-    """The monomial as c x^p: p and c; None for other shapes."""
-    inside = dict(mono[0])
-    exponent = coefficient(inside, tm.log(x))
-    left = {part: k for part, k in inside.items() if (tm.log(x), 1) not in part[1]}
-    count = dict(mono[1]).get(x, 0)
-    rest: Poly = {(frozenset(left.items()), mono[1] - {(x, count)}): value}
-    if x.vars & (to_term(rest).vars | to_term(exponent).vars):
-        return None
-    return plus(exponent, constant(count)), rest
 
 
 def _slope(sequent: Sequent, power: Poly, factor: Poly) -> tuple[int, Term]:
@@ -361,7 +365,7 @@ def _calculus(sequent: Sequent, form: Poly) -> Iterator[Move]:
     names = sorted(to_term(form).vars)
     weak = sequent.goal.rel == ">="
     for name in names:
-        about = Bounded(sequent, name)
+        about = Ends(sequent, name)
         scales: list[Term | None] = [None, *_scales(sequent, form, name)]
         for ends, direction in ((about.lower, 1), (about.upper, -1)):
             for end, rel in dict.fromkeys(ends):
@@ -417,7 +421,7 @@ def _bent(mono: Monomial) -> bool:
 
 
 def _limits(
-    sequent: Sequent, name: str, about: Bounded, scales: list[Term | None]
+    sequent: Sequent, name: str, about: Ends, scales: list[Term | None]
 ) -> Iterator[Move]:
     """Limits at open bounds at which the goal is not defined, and at infinity.
 
@@ -435,7 +439,7 @@ def _limits(
             yield Move("approach", base | {"near": tm.ONE, "rate": tm.ONE}, scale)
 
 
-def _secants(sequent: Sequent, name: str, about: Bounded) -> Iterator[Move]:
+def _secants(sequent: Sequent, name: str, about: Ends) -> Iterator[Move]:
     """Bounds at which the goal is zero, and it is zero at another point before."""
     for ends, direction in ((about.lower, 1), (about.upper, -1)):
         for end, _ in dict.fromkeys(ends):

@@ -313,7 +313,7 @@ class Search:
         """Steps that may lead nowhere."""
         if fuel <= 0:
             return None
-        for move in moves.tangents(sequent, form):
+        for move in (*moves.weighted_means(sequent, form), *moves.tangents(sequent, form)):
             found = self.by(sequent, move, fuel - 1, depth)
             if found is not None:
                 return found
