@@ -267,7 +267,6 @@ REASONS: dict[str, Sentence] = {
     "instance": earlier,
     "multiply": names("Multiply by {}, which is positive.", "factor"),
     "clear": _clear,
-    "exponentiate": says("Collect the logarithms and compare the exponentials of the two sides."),
     "monotone": _monotone,
     "square": names(
         "As {} is nonnegative, compare its square with that of {}.", "larger", "smaller"
