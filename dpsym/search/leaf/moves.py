@@ -41,6 +41,7 @@ from dpsym.search.leaf.numeric import domain, least_point, plausible
 from dpsym.search.leaf.steps import (
     HARD,
     atoms,
+    by_powers,
     coefficient,
     completed_squares,
     evident,
@@ -53,6 +54,7 @@ from dpsym.search.leaf.steps import (
 
 Parameters = dict[str, Any]
 _KEPT = 5
+_HUMPS = 2  # weights to try
 _DERIVING = ("derive", "secant", "approach")
 
 
@@ -300,6 +302,14 @@ def squares(sequent: Sequent, form: Poly) -> list[Move]:
     return [move for _, move in _ranked(sequent, out)]
 
 
+def without_tails(sequent: Sequent, form: Poly) -> Iterator[Move]:
+    """The goal without a summand c erfc(u), c >= 0, of which squares would make many."""
+    for item in atoms(form):
+        factor = to_term(coefficient(form, item))
+        if item.op == "erfc" and factor is not tm.ZERO and evident(sequent.hypotheses, factor):
+            yield from _subtraction(sequent, factor, "erfc_positive", item.args[0])
+
+
 def _frozen(form: Poly) -> frozenset[tuple[Monomial, fmpq]]:
     return frozenset(form.items())
 
@@ -442,9 +452,7 @@ def _bent(mono: Monomial) -> bool:
     return sum(k for item, k in mono[1] if item.op == "var") > 2
 
 
-def _limits(
-    sequent: Sequent, name: str, about: Ends, scales: list[Term | None]
-) -> Iterator[Move]:
+def _limits(sequent: Sequent, name: str, about: Ends, scales: list[Term | None]) -> Iterator[Move]:
     """Limits at open bounds at which the goal is not defined, and at infinity.
 
     The goal near the limit is proved with a slack, so a slope of 1 serves as well as any."""
@@ -492,8 +500,11 @@ def _humps(sequent: Sequent, name: str, about: Ends) -> Iterator[Move]:
             if not (start or stop) or (upper is not None and name in upper.vars):
                 continue
             base = {"name": name, "lower": lower, "upper": upper, "new": new}
-            for weight in weights:
-                yield Move("hump", base | {"weight": weight, "tail": (tm.ONE, tm.ONE)})
+            found = (
+                Move("hump", base | {"weight": weight, "tail": (tm.ONE, tm.ONE)})
+                for weight in weights
+            )
+            yield from [move for _, move in _ranked(sequent, found)[:_HUMPS]]
 
 
 def _zero_at(sequent: Sequent, name: str, point: Term) -> bool:
@@ -588,35 +599,13 @@ def lemmas(sequent: Sequent, form: Poly) -> Iterator[Move]:
     for a, inside in completed_squares(form, sorted(sequent.goal.term.vars)):
         yield from _subtraction(sequent, a, "square", inside)
     for item in atoms(form):
-        if item.op not in HARD or not item.vars:
-            continue
-        factor, inside = to_term(coefficient(form, item)), item.args[0]
-        if item.op == "log":
-            choices = [
-                (-factor, "log_above", inside),
-                (factor, "log_below", inside),
-                (factor, "log_pade_below", inside),
-                (-factor, "log_pade_above", inside),
-            ]
-        elif item.op == "atan":
-            choices = [
-                choice
-                for times, at in ((factor, inside), (-factor, -inside))  # atan(-u) = -atan(u)
-                for choice in ((-times, "atan_above", at), (times, "atan_below", at))
-            ]
-        else:
-            choices = [
-                choice
-                for times, at in ((factor, inside), (-factor, -inside))  # erfc(-u) = 2 - erfc(u)
-                for choice in (
-                    (-times, "erfc_mills", at),
-                    (times, "erfc_below", at),
-                    (-times, "erfc_chernoff", at),
-                    (times, "erfc_positive", at),
-                )
-            ]
-        for multiplier, name, at in choices:
-            yield from _subtraction(sequent, multiplier, name, at)
+        if item.op in HARD and item.vars:
+            for count, part in sorted(by_powers(form, item).items()):
+                factor = to_term(part)
+                if count > 1:
+                    factor = factor * tm.power(item, count - 1)
+                for multiplier, name, at in _bounds_of(item, factor):
+                    yield from _subtraction(sequent, multiplier, name, at)
     for inner in exponentials(form):
         rest: Poly = {
             (frozenset(), mono[1]): value for mono, value in form.items() if mono[0] == inner
@@ -627,6 +616,35 @@ def lemmas(sequent: Sequent, form: Poly) -> Iterator[Move]:
         yield from _subtraction(sequent, -factor, "exp_taylor_above", item, 2)
         yield from _subtraction(sequent, -factor, "exp_inverse", item)
         yield from _bernoulli(sequent, form, inner)
+
+
+def _bounds_of(item: Term, factor: Term) -> list[tuple[Term, str, Term]]:
+    """Lemmas that bound the factor times the atom from below: multiplier, name, argument."""
+    inside = item.args[0]
+    if item.op == "log":
+        return [
+            (-factor, "log_above", inside),
+            (factor, "log_below", inside),
+            (factor, "log_pade_below", inside),
+            (-factor, "log_pade_above", inside),
+        ]
+    both = ((factor, inside), (-factor, -inside))  # atan(-u) = -atan(u), erfc(-u) = 2 - erfc(u)
+    if item.op == "atan":
+        return [
+            choice
+            for times, at in both
+            for choice in ((-times, "atan_above", at), (times, "atan_below", at))
+        ]
+    return [
+        choice
+        for times, at in both
+        for choice in (
+            (-times, "erfc_mills", at),
+            (times, "erfc_below", at),
+            (-times, "erfc_chernoff", at),
+            (times, "erfc_positive", at),
+        )
+    ]
 
 
 def _differences_of_logs(sequent: Sequent, form: Poly) -> Iterator[Move]:
@@ -652,6 +670,8 @@ def _ratios_of_erfc(sequent: Sequent, form: Poly) -> Iterator[Move]:
 
 
 def _subtraction(sequent: Sequent, multiplier: Term, name: str, *args: Any) -> Iterator[Move]:
+    if multiplier is tm.ZERO:
+        return
     if plausible(Sequent(sequent.hypotheses, Fact(multiplier, ">="))):
         yield Move("subtract", {"multiplier": multiplier, "lemma": (name, args)})
 
