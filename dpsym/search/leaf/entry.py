@@ -136,10 +136,10 @@ def _by_hints(sequent: Sequent, given: Budget, hints: tuple[Hint, ...]) -> Lemma
         if None in shown.values():
             return None
         # a fact that is given is compared with the goal, so signs of denominators matter
-        about = needed if isinstance(hints[0], hinted.Have | hinted.Use) else []
-        facts = [premise.goal for premise in about if premise.hypotheses == sequent.hypotheses]
+        used = isinstance(hints[0], hinted.Have | hinted.Use)
+        stated = _stated(sequent, shown) if used else []
         finish = partial(hinted.prove_with, search, hints=hints)
-        proof = _with_facts(search, sequent, facts, shown, finish)
+        proof = _with_facts(search, sequent, stated, finish)
     except (Refusal, ArithmeticError, RecursionError):
         return None
     return _checked(sequent, proof, list(shown.values())) if isinstance(proof, Proof) else None
@@ -230,8 +230,7 @@ def _search(sequent: Sequent, given: Budget) -> Lemma | Open:
             if shown[premise] is None:
                 left = frontier(premise, search.stuck, search.proved, _FRONTIER)
                 return Open("not shown to be defined everywhere", (*left, sequent))
-        facts = [fact.goal for fact in needed if fact.hypotheses == sequent.hypotheses]
-        proof = _with_facts(search, sequent, facts, shown, search.run)
+        proof = _with_facts(search, sequent, _stated(sequent, shown), search.run)
     except Refusal as refusal:
         return Open(str(refusal), (sequent,))
     if not isinstance(proof, Proof):
@@ -242,29 +241,38 @@ def _search(sequent: Sequent, given: Budget) -> Lemma | Open:
     return found if found is not None else Open("the kernel refused the proof", (sequent,))
 
 
+def _stated(sequent: Sequent, shown: dict[Sequent, Proof | None]) -> list[Fact]:
+    """What was shown under the hypotheses; signs in place of what is not zero."""
+    out = []
+    for premise, proof in shown.items():
+        if proof is not None and premise.hypotheses == sequent.hypotheses:
+            signed = proof.rule == "nonzero"
+            fact = Fact(proof.parameters["sign"] * premise.goal.term, ">") if signed else None
+            out.append(fact or premise.goal)
+    return out
+
+
 def _with_facts(
-    search: Search,
-    sequent: Sequent,
-    facts: list[Fact],
-    known: dict[Sequent, Proof | None],
-    finish: Callable[[Sequent], Proof | None],
+    search: Search, sequent: Sequent, facts: list[Fact], finish: Callable[[Sequent], Proof | None]
 ) -> Proof | Sequent:
     """A proof that first states that the goal is defined, where that is not evident, and goes on
     with ``finish``; or the goal that stayed open."""
     if not facts:
         return _with_cleared(search, sequent, finish)
-    fact, *rest = facts
+    first, *rest = facts
+    known = context(sequent.hypotheses)
+    fact = known.tidy(first)
     parameters = {"fact": fact}
     left = premises(sequent, "have", parameters)
-    if left is None or context(sequent.hypotheses).evident(fact):
-        return _with_facts(search, sequent, rest, known, finish)
+    if left is None or known.evident(first):
+        return _with_facts(search, sequent, rest, finish)
     proofs = []
     for premise in left[:-1]:
-        found = known.get(premise) or search.run(premise)
+        found = search.run(premise)
         if found is None:
             return sequent
         proofs.append(found)
-    last = _with_facts(search, left[-1], rest, known, finish)
+    last = _with_facts(search, left[-1], rest, finish)
     return Proof("have", parameters, (*proofs, last)) if isinstance(last, Proof) else last
 
 

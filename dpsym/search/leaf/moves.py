@@ -397,7 +397,7 @@ def _calculus(sequent: Sequent, form: Poly) -> Iterator[Move]:
             for low, _ in dict.fromkeys(about.lower):
                 for high, _ in dict.fromkeys(about.upper):
                     yield Move("vertex", plain | {"name": name, "lower": low, "upper": high})
-    exponentials = _exponentials(form)
+    exponentials = _exponentials(sequent, form)
     if exponentials is not None:
         yield exponentials
     logarithms = _logarithms(sequent, form)
@@ -408,21 +408,22 @@ def _calculus(sequent: Sequent, form: Poly) -> Iterator[Move]:
         yield Move("monotone", monotone)
 
 
-def _exponentials(form: Poly) -> Move | None:
-    """A sum of logarithms: compare the exponentials of both sides."""
-    if not any(item.op == "log" and item.vars for item in atoms(form)):
+def _exponentials(sequent: Sequent, form: Poly) -> Move | None:
+    """A sum of logarithms: compare the exponentials of both sides.
+
+    Logs of what is not evidently positive stay alone, as they are not split off a product."""
+    logs = {mono: log.args[0] for mono in form if (log := lone(mono, "log")) is not None}
+    if not any(inside.vars for inside in logs.values()):
         return None
-    logs = [value for mono, value in form.items() for item, _ in mono[1] if item.op == "log"]
-    whole = lcm(*(int(value.q) for value in logs))
+    sure = {mono for mono, inside in logs.items() if evident(sequent.hypotheses, inside, ">")}
+    used = logs.keys() - sure or sure
+    whole = lcm(*(int(form[mono].q) for mono in used))
     above, below, rest = tm.ONE, tm.ONE, {}
     for mono, value in scaled(form, whole).items():
-        inside = lone(mono, "log")
-        if inside is None:
+        if mono not in used:
             rest[mono] = value
-        elif value.q != 1:
-            return None
         else:
-            factor = tm.power(inside.args[0], abs(int(value)))
+            factor = tm.power(logs[mono], abs(int(value)))
             above, below = (above * factor, below) if value > 0 else (above, below * factor)
     larger = tm.exp(to_term(rest)) * above
     scale = None if whole == 1 else tm.num(whole)
