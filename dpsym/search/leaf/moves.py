@@ -400,9 +400,6 @@ def _calculus(sequent: Sequent, form: Poly) -> Iterator[Move]:
     exponentials = _exponentials(sequent, form)
     if exponentials is not None:
         yield exponentials
-    logarithms = _logarithms(sequent, form)
-    if logarithms is not None:
-        yield Move("monotone", logarithms)
     monotone = compared(sequent, form)
     if monotone is not None:
         yield Move("monotone", monotone)
@@ -430,7 +427,7 @@ def _exponentials(sequent: Sequent, form: Poly) -> Move | None:
     return Move("monotone", {"function": "log", "larger": larger, "smaller": below}, scale)
 
 
-def _logarithms(sequent: Sequent, form: Poly) -> Parameters | None:
+def logarithms(sequent: Sequent, form: Poly) -> Parameters | None:
     """One exponential with an exponent that is not linear, against the rest: compare logs."""
     bent = {mono: frozenset(pair for pair in mono[0] if _bent(pair[0])) for mono in form}
     found = set(bent.values()) - {NOTHING}

@@ -188,6 +188,11 @@ class Search:
             if move is not None:
                 return self.by(sequent, move, fuel, depth)
         if fuel >= 1 and not goal.term.kinked:
+            given = moves.logarithms(sequent, form_of(sequent))
+            if given is not None:
+                found = self.by(sequent, Move("monotone", given), fuel, depth)
+                if found is not None:
+                    return found
             for move in self.early(sequent):
                 found = self.by(sequent, move, fuel - 1, depth)
                 if found is not None:
