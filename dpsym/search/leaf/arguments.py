@@ -50,11 +50,11 @@ def _replacements(canon: Canon, form: Poly) -> Iterator[tuple[Term, Term, dict[i
     """f(A), f(B), and what multiplies the powers of f(A) in the form."""
     for item in atoms(form):
         if item.op in _FUNCTIONS:
-            argument = _simpler(canon, item.args[0])
+            argument = simpler(canon, item.args[0])
             if argument is not None:
                 yield item, Term(item.op, (argument,)), by_powers(form, item)
     for inner in exponentials(form):
-        argument = _simpler(canon, to_term(dict(inner)))
+        argument = simpler(canon, to_term(dict(inner)))
         if argument is not None:
             rest: Poly = {(frozenset(), m[1]): v for m, v in form.items() if m[0] == inner}
             yield tm.exp(to_term(dict(inner))), tm.exp(argument), {1: rest}
@@ -126,7 +126,7 @@ def _sum(goal: Sequent, start: int, slope: Term) -> Proof | None:
 # -- simpler arguments
 
 
-def _simpler(canon: Canon, item: Term) -> Term | None:
+def simpler(canon: Canon, item: Term) -> Term | None:
     """The same without sums below the line; None if there are none, or if they stay."""
     above, below = canon.together(canon(item))
     if not below:
