@@ -482,11 +482,13 @@ def _secants(sequent: Sequent, name: str, about: Ends) -> Iterator[Move]:
 
 
 def _humps(sequent: Sequent, name: str, about: Ends) -> Iterator[Move]:
-    """Zero at one end, and not decided by the sign of the derivative alone."""
+    """Zero at one end, where the derivative changes its sign."""
     hypotheses, item = sequent.hypotheses, sequent.goal.term
     if item.kinked:
         return
     slope = context(hypotheses).canon(tm.derivative(item, name))
+    if sampled_sign(hypotheses, to_term(slope)):
+        return
     inner = [part for part in exponentials(slope) if name in mono_term((part, NOTHING)).vars]
     weights = [tm.ONE, *(to_term({(part, NOTHING): fmpq(1)}) for part in inner[:4])]
     new = fresh(name, sequent.vars)

@@ -123,6 +123,8 @@ class Search:
             last = index == len(left) - 1 or move.rule not in _LAST_MATTERS
             large = premise.goal.rel == ">=" and bool(premise.goal.term.args)
             allowed = fuel if last or large else min(fuel, 2) or 1
+            if move.rule == "hump" and not last:
+                allowed = min(allowed, 1)  # the ends are easy, or it is no hump
             found = self.prove(premise, allowed, depth + 1)
             if found is None:
                 self.note(sequent, left[index:])
