@@ -378,7 +378,7 @@ def gencauchy_pure() -> Answer:
     yield check(dp.AdditiveNoise(noise.GeneralizedCauchy(c, 1), D), dp.PureDP(D * slope), [c > 1])
 
 
-@A.entry(UNKNOWN, why="an instance of 1 + z <= e^z that the leaf prover does not find", slow=True)
+@A.entry()
 def br_kl() -> Answer:
     at = symbols("t", nonnegative=True)
     p1 = (1 - exp(at - eps)) / (1 - exp(-eps))
@@ -590,13 +590,13 @@ def _() -> Answer:
     return encloses(mechanism, dp.RenyiDP(alpha, e), e, formula, points, sign=-1)
 
 
-@A.entry(UNKNOWN, why="an inequality of two variables that is left", slow=True)
+@A.entry(slow=True)
 def laplace_tight_zcdp() -> Answer:
     mechanism = dp.AdditiveNoise(noise.Laplace(scale=1), eps)
     return check(mechanism, dp.ZCDP(eps + exp(-eps) - 1))
 
 
-@A.entry(UNKNOWN, why="an inequality of three variables that is left", slow=True)
+@A.entry()
 def br_renyi_sup() -> Answer:
     at = symbols("t", nonnegative=True)
     q1 = (exp(-at) - exp(-eps)) / (1 - exp(-eps))

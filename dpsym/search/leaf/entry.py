@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
@@ -135,11 +136,17 @@ def _by_hints(sequent: Sequent, given: Budget, hints: tuple[Hint, ...]) -> Lemma
     search = Search(given.part(given.left() * _HINTED))
     try:
         needed = top_obligations(sequent.hypotheses, sequent.goal)
-        shown = [search.run(premise) for premise in needed]
-        proof = hinted.prove_with(search, sequent, hints) if None not in shown else None
+        shown = {premise: search.run(premise) for premise in needed}
+        if None in shown.values():
+            return None
+        # a fact that is given is compared with the goal, so signs of denominators matter
+        used = isinstance(hints[0], hinted.Have | hinted.Use)
+        stated = _stated(sequent, shown) if used else []
+        finish = partial(hinted.prove_with, search, hints=hints)
+        proof = _with_facts(search, sequent, stated, finish)
     except (Refusal, ArithmeticError, RecursionError):
         return None
-    return None if proof is None else _checked(sequent, proof, shown)
+    return _checked(sequent, proof, list(shown.values())) if isinstance(proof, Proof) else None
 
 
 def _quickly(sequent: Sequent, given: Budget) -> Lemma | None:
@@ -334,10 +341,7 @@ def _search(sequent: Sequent, given: Budget) -> Lemma | Open:
             if shown[premise] is None:
                 left = frontier(premise, search.stuck, search.proved, _FRONTIER)
                 return Open("not shown to be defined everywhere", (*left, sequent))
-        facts = [
-            _stated(one.goal, shown[one]) for one in needed if one.hypotheses == sequent.hypotheses
-        ]
-        proof = _with_facts(search, sequent, facts, shown)
+        proof = _with_facts(search, sequent, _stated(sequent, shown), search.run)
     except Refusal as refusal:
         return Open(str(refusal), (sequent,))
     if not isinstance(proof, Proof):
@@ -348,36 +352,49 @@ def _search(sequent: Sequent, given: Budget) -> Lemma | Open:
     return found if found is not None else Open("the kernel refused the proof", (sequent,))
 
 
-def _stated(fact: Fact, proof: Proof | None) -> Fact:
-    """The fact, or the stronger one that it was proved by."""
-    stronger = proof.parameters.get("fact") if proof is not None and proof.rule == "have" else None
-    return stronger if isinstance(stronger, Fact) and fact.rel == "!=" else fact
+def _stated(sequent: Sequent, shown: dict[Sequent, Proof | None]) -> list[Fact]:
+    """What was shown under the hypotheses; signs in place of what is not zero."""
+    out = []
+    for premise, proof in shown.items():
+        if proof is None or premise.hypotheses != sequent.hypotheses:
+            continue
+        fact = premise.goal
+        if fact.rel == "!=" and proof.rule == "nonzero":
+            fact = Fact(proof.parameters["sign"] * fact.term, ">")
+        elif fact.rel == "!=" and proof.rule == "have":
+            fact = proof.parameters["fact"]
+        out.append(fact)
+    return out
 
 
 def _with_facts(
-    search: Search, sequent: Sequent, facts: list[Fact], known: dict[Sequent, Proof | None]
+    search: Search, sequent: Sequent, facts: list[Fact], finish: Callable[[Sequent], Proof | None]
 ) -> Proof | Sequent:
-    """A proof that first states that the goal is defined, where that is not evident; or the goal
-    that stayed open."""
+    """A proof that first states that the goal is defined, where that is not evident, and goes on
+    with ``finish``; or the goal that stayed open."""
     if not facts:
-        return _with_cleared(search, sequent)
-    fact, *rest = facts
+        return _with_cleared(search, sequent, finish)
+    first, *rest = facts
+    known = context(sequent.hypotheses)
+    fact = known.tidy(first)
     parameters = {"fact": fact}
     left = premises(sequent, "have", parameters)
-    if left is None or context(sequent.hypotheses).evident(fact):
-        return _with_facts(search, sequent, rest, known)
+    if left is None or known.evident(first):
+        return _with_facts(search, sequent, rest, finish)
     proofs = []
     for premise in left[:-1]:
         lemma = _quickly(premise, search.budget)
-        found = known.get(premise) or (lemma.proof if lemma else search.run(premise))
+        found = lemma.proof if lemma else search.run(premise)
         if found is None:
             return sequent
         proofs.append(found)
-    last = _with_facts(search, left[-1], rest, known)
+    last = _with_facts(search, left[-1], rest, finish)
     return Proof("have", parameters, (*proofs, last)) if isinstance(last, Proof) else last
 
 
-def _with_cleared(search: Search, sequent: Sequent) -> Proof | Sequent:
+def _with_cleared(
+    search: Search, sequent: Sequent, finish: Callable[[Sequent], Proof | None]
+) -> Proof | Sequent:
     """A proof that first clears denominators of hypotheses; or the goal that stayed open."""
     from dpsym.search.leaf.denominators import cleared  # loads numpy
 
@@ -386,6 +403,6 @@ def _with_cleared(search: Search, sequent: Sequent) -> Proof | Sequent:
         left = premises(sequent, "have", parameters)
         if left is None or len(left) != 2:
             continue
-        last = _with_cleared(search, left[-1])
+        last = _with_cleared(search, left[-1], finish)
         return Proof("have", parameters, (proof, last)) if isinstance(last, Proof) else last
-    return search.run(sequent) or sequent
+    return finish(sequent) or sequent

@@ -22,7 +22,9 @@ from dpsym.kernel.canon import (
     Monomial,
     Poly,
     constant,
+    lone,
     mono_power,
+    mono_term,
     plus,
     scaled,
     sorted_monos,
@@ -39,6 +41,7 @@ from dpsym.search.leaf.steps import HARD, atoms, coefficient, evident, exponenti
 _MOST_TERMS = 60
 _MOST_COLUMNS = 350
 _MOST_SHIFTS = 250
+_MOST_MATCHED = 12  # monomials of a goal with which its logs are compared
 _SMALL = 2500
 _MULTIPLIER = -1  # the row that says that the multipliers add up to one
 
@@ -77,7 +80,7 @@ class Program:
                 self.goal = {}
         for index, (form, rel) in enumerate(self.known.forms):
             if rel != "!=":
-                self.add(("hypothesis", index, None, None), form, rel == ">")
+                self.add_cleared(("hypothesis", index, None, None), form, rel == ">")
 
     def add(self, fact: tuple[Any, ...], form: Poly, strict: bool, scale: Monomial = UNIT) -> None:
         if form and len(form) < 40 and form not in self.forms:
@@ -85,6 +88,14 @@ class Program:
             self.forms.append(form)
             self.strict.append(strict)
             self.scales.append(scale)
+
+    def add_cleared(self, fact: tuple[Any, ...], form: Poly, strict: bool) -> None:
+        """A fact without its denominators, which are multiplied into it where it is used."""
+        whole, below = self.canon.together(form)
+        if all(self.canon.is_positive(item) for item in below):
+            self.add(fact, whole, strict, (frozenset(), frozenset(below.items())))
+        elif fact[0] == "hypothesis":
+            self.add(fact, form, strict)
 
     def add_lemma(self, name: str, *args: Any, sure: bool = True) -> None:
         """An instance of a lemma whose conditions are evident (or, unless ``sure``, plausible)."""
@@ -96,10 +107,7 @@ class Program:
                 for condition in conditions
             ):
                 lemma = ("lemma", None, None, (name, args))
-                form, below = self.canon.together(self.canon(fact.term))
-                if all(self.canon.is_positive(item) for item in below):
-                    scale = (frozenset[Any](), frozenset(below.items()))
-                    self.add(lemma, form, fact.rel == ">", scale)
+                self.add_cleared(lemma, self.canon(fact.term), fact.rel == ">")
         except (Refusal, ArithmeticError):
             return
 
@@ -478,6 +486,8 @@ def _add_lemmas(program: Program) -> None:
     for base, exponent in _power_ratios(program.goal) + powers(program.goal):
         for name in ("bernoulli", "bernoulli_above"):
             program.add_lemma(name, base, exponent)
+    for item in _contacts(program):
+        program.add_lemma("log_above", item)
     ratios = _log_groups(program.goal)
     for item in logs:
         ratios.append(item.args[0])
@@ -509,6 +519,40 @@ def _add_lemmas(program: Program) -> None:
         if evident(hypotheses, item):
             program.add_lemma("exp_taylor", item, 0)
             program.add_lemma("exp_taylor", item, 2)
+
+
+def _contacts(program: Program) -> list[Term]:
+    """Terms a for which both a and -log(a), times a common factor, are parts of the goal.
+
+    A sum of logs with a common factor r is c r log(1/a), up to what is no log, if a monomial of
+    the goal is c r a: then the tangent of log at 1 fits the goal where that touches zero."""
+    canon = program.canon
+    form = canon(program.sequent.goal.term)
+    if len(form) > _MOST_MATCHED:
+        return []
+    groups: dict[Monomial, Poly] = {}
+    for mono, value in form.items():
+        for log in _logs_of({(NOTHING, frozenset([pair])): value for pair in mono[1]}):
+            groups.setdefault(times_mono(mono, mono_power(log, -1)), {})[log] = value
+    out: dict[Term, None] = {}
+    for shared, group in groups.items():
+        inverse = mono_power(shared, -1)
+        for mono in sorted_monos(form):
+            part = times_mono(mono, inverse)
+            if form[mono] < 0 or not canon.mono_sign(part, True):
+                continue
+            logs = _logs_of(canon(tm.log(mono_term(part))))
+            if logs.keys() == group.keys():
+                share = {-group[log] / value for log, value in logs.items()}
+                if len(share) == 1 and (c := share.pop()) > 0:
+                    out[mono_term(part, form[mono] / c)] = None
+    return list(out)[:4]
+
+
+def _logs_of(form: Poly) -> Poly:
+    """What is a logarithm that is not constant, with its coefficient."""
+    logs = ((mono, lone(mono, "log")) for mono in form)
+    return {mono: form[mono] for mono, log in logs if log is not None and log.vars}
 
 
 def _log_groups(form: Poly) -> list[Term]:
