@@ -10,6 +10,9 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 
+import numpy as np
+from numpy.typing import NDArray
+
 from dpsym.kernel import canon as cn
 from dpsym.kernel import terms as tm
 from dpsym.kernel.canon import Canon, Poly
@@ -20,9 +23,20 @@ from dpsym.kernel.terms import ZERO, Term, subterms
 from dpsym.search.integrals.substitutions import Z, in_exponential
 from dpsym.search.integrals.summands import coefficients
 from dpsym.search.leaf.factoring import factors
+from dpsym.search.leaf.numeric import Values
 from dpsym.search.samples import number
 
-__all__ = ["Split", "compared", "ordered", "plain", "resolved", "roots", "switches"]
+__all__ = [
+    "Split",
+    "choices",
+    "chosen",
+    "compared",
+    "ordered",
+    "plain",
+    "resolved",
+    "roots",
+    "switches",
+]
 
 Samples = Sequence[Mapping[str, float]]
 _TOLERANCE, _TINY = 1e-9, 1e-250  # what is smaller has lost its digits
@@ -47,26 +61,46 @@ def switches(item: Term, x: Term) -> Iterator[Term]:
                 yield gap
 
 
-def resolved(item: Term, point: Mapping[str, float]) -> tuple[Term, bool]:
-    """The term with each kinked part replaced by the branch that it takes at the point, and whether
-    all of that is clear in floating point."""
+def resolved(item: Term, point: Mapping[str, float]) -> Term:
+    """The term with each kinked part replaced by the branch that it takes at the point."""
+    if not item.kinked:
+        return item
+    at = Values({name: np.array([value]) for name, value in point.items()}, 1)
+    return chosen(item, choices(item, at)[0][0])
+
+
+def choices(item: Term, values: Values) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """For each point a row of the choices that the kinked parts make, in the order of the
+    sub-terms, and whether all of that is clear in floating point."""
+    rows, clear = [], np.ones(values.count, dtype=bool)
+    for part in subterms(item):
+        if part.op in tm.KINKED:
+            first = values(part.args[0])
+            other = values(part.args[1]) if part.op in ("max", "min") else np.zeros(values.count)
+            with np.errstate(all="ignore"):
+                clear &= np.abs(first - other) > _TINY
+                rows.append(first >= other)
+    chosen = np.array(rows, dtype=bool).reshape(len(rows), values.count)
+    return chosen.T, clear
+
+
+def chosen(item: Term, row: Sequence[bool]) -> Term:
+    """The term with each kinked part replaced by the branch that the row chooses."""
     done: dict[Term, Term] = {}
-    clear = True
+    left = iter(row)
     for part in subterms(item):
         args = tuple(done[arg] for arg in part.args)
-        if part.op in ("abs", "ite", "max", "min"):
-            first = number(args[0], point)
-            other = number(args[1], point) if part.op in ("max", "min") else 0.0
-            clear = clear and abs(first - other) > _TINY
-            if part.op == "abs":
-                done[part] = args[0] if first >= 0 else -args[0]
-            elif part.op == "ite":
-                done[part] = args[1] if first >= 0 else args[2]
-            else:
-                done[part] = args[0] if (first >= other) == (part.op == "max") else args[1]
+        if part.op not in tm.KINKED:
+            done[part] = part if args == part.args else tm.Term(part.op, args, part.value)
+            continue
+        upper = bool(next(left))
+        if part.op == "abs":
+            done[part] = args[0] if upper else -args[0]
+        elif part.op == "ite":
+            done[part] = args[1] if upper else args[2]
         else:
-            done[part] = tm.Term(part.op, args, part.value)
-    return done[item], clear
+            done[part] = args[0] if upper == (part.op == "max") else args[1]
+    return done[item]
 
 
 def roots(item: Term, x: Term, facts: Facts, samples: Samples) -> list[Term]:

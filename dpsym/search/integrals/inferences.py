@@ -29,6 +29,7 @@ from dpsym.search.integrals.losses import candidates
 from dpsym.search.integrals.masses import mass_plan
 from dpsym.search.integrals.plans import NeedsFloor, NoPlan, moved, pieces_of
 from dpsym.search.integrals.sampling import parameters
+from dpsym.search.privacy.leaves import plausible
 from dpsym.search.samples import number
 
 __all__ = ["Inference", "by_largest_loss", "fresh", "inferences", "nothing", "settled"]
@@ -156,8 +157,10 @@ def _low(form: Form, goal: Statement) -> tuple[Term, Term] | None:
     given = with_facts(goal.facts, Fact(var(RATIO), ">"))
     if context(given).evident(Fact(form.f, ">=")):
         return ZERO, ZERO
-    never = leaf.prove(Sequent(given, Fact(-form.f, ">=")), _SIGN_SECONDS)
-    return None if isinstance(never, Lemma) else low(form, goal.facts)
+    never = Sequent(given, Fact(-form.f, ">="))
+    if plausible(never) and isinstance(leaf.prove(never, _SIGN_SECONDS), Lemma):
+        return None
+    return low(form, goal.facts)
 
 
 def _sides(goal: Statement, pair: Pair) -> dict[str, Any]:

@@ -7,6 +7,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+import numpy as np
+from numpy.typing import NDArray
+
 from dpsym.kernel import terms as tm
 from dpsym.kernel.rules_calculus import Bounded
 from dpsym.kernel.rules_mechanisms import Limit, Piece, is_integer
@@ -15,15 +18,27 @@ from dpsym.kernel.statements import INTEGER, Fact, Region, Statement
 from dpsym.kernel.terms import ZERO, Term, substitute, var
 from dpsym.search import leaf
 from dpsym.search.integrals.antiderivatives import antiderivative, antidifference
-from dpsym.search.integrals.cuts import Split, compared, ordered, plain, resolved, roots, switches
+from dpsym.search.integrals.cuts import (
+    Split,
+    choices,
+    chosen,
+    compared,
+    ordered,
+    plain,
+    resolved,
+    roots,
+    switches,
+)
 from dpsym.search.integrals.limits import limit_at, sign_at
 from dpsym.search.integrals.sampling import parameters
+from dpsym.search.leaf.numeric import Values
 from dpsym.search.samples import number
 
-__all__ = ["Integrand", "NoPlan", "Stretch", "moved", "pieces_of", "stretches"]
+__all__ = ["Integrand", "NoPlan", "Samples", "Stretch", "moved", "pieces_of", "stretches"]
 
 Integrand = Callable[[Term, Term], Term]
 """What is integrated, by the densities p and q; zero where they are."""
+Samples = Sequence[Mapping[str, float]]
 _SAMPLES = 60
 
 
@@ -35,7 +50,7 @@ class NoSamples(NoPlan):
     """No values of the parameters were found."""
 
 
-def region_samples(goal: Statement) -> list[dict[str, float]]:
+def region_samples(goal: Statement) -> Samples:
     """Values of the parameters."""
     return parameters(goal.variables, goal.facts, _SAMPLES)
 
@@ -58,7 +73,7 @@ def pieces_of(
 
 def stretches(
     goal: Statement, region: Region
-) -> Iterator[tuple[Stretch, Term, Term, list[dict[str, float]]]]:
+) -> Iterator[tuple[Stretch, Term, Term, Samples]]:
     """Intervals of outputs with the forms of p and q there, and sample values of the parameters."""
     planner = _Planner(goal, region, False, lambda p, q: p)
     for one in planner.stretches():
@@ -103,6 +118,7 @@ class _Planner:
         if not self.samples:
             raise NoSamples("no sample values of the parameters")
         self.x, self.whole = var(region.output or "$x"), region.kind == INTEGER
+        self.known: dict[tuple[Term | None, Term | None], Values] = {}
 
     def pieces(self) -> tuple[Piece, ...]:
         if self.region.output is None:
@@ -143,19 +159,25 @@ class _Planner:
     def matters(self, item: Term, whole: Sequence[Term]) -> bool:
         """Whether one of the terms has different forms on both sides of the point."""
         normal = context(self.facts).canon.normal
-        name = str(self.x.value)
-        for at in self.samples:
-            place = number(item, at)
-            if not math.isfinite(place):
-                continue
-            step = 1e-7 * (1 + abs(place))
-            for term in whole:
-                below, above = (
-                    resolved(term, {**at, name: place + way * step})[0] for way in (-1, 1)
-                )
-                if below is not above and normal(below) is not normal(above):
-                    return True
+        places = np.array([number(item, at) for at in self.samples])
+        known = np.isfinite(places)
+        sides = []
+        for way in (-1, 1):
+            x = np.where(known, places + way * 1e-7 * (1 + np.abs(places)), 0.0)
+            sides.append(Values({**self.points(1), str(self.x.value): x}, len(self.samples)))
+        for term in whole:
+            if term.kinked:
+                below, above = (choices(term, side)[0][known].tolist() for side in sides)
+                for pair in dict.fromkeys(zip(map(tuple, below), map(tuple, above), strict=True)):
+                    one, two = (normal(chosen(term, row)) for row in pair)
+                    if one is not two:
+                        return True
         return False
+
+    def points(self, count: int) -> dict[str, NDArray[np.float64]]:
+        """The samples by the name of the variable, each as many times."""
+        names = self.samples[0]
+        return {n: np.repeat([at[n] for at in self.samples], count) for n in names}
 
     def first_beyond(self, item: Term) -> Term:
         """The first integer beyond a cut, the integer itself if it is one that starts a piece."""
@@ -177,12 +199,26 @@ class _Planner:
         """The forms without kinks that a term takes on the stretch."""
         if not item.kinked:
             return [item]
-        found: dict[Term, bool] = {}
-        for at in self.samples:
-            for place in self.places(stretch, at):
-                form, clear = resolved(item, {**at, str(self.x.value): place})
-                found[form] = clear or found.get(form, False)
-        return [form for form, clear in found.items() if clear or not any(found.values())]
+        rows, clear = choices(item, self.inner(stretch))
+        found: dict[tuple[bool, ...], bool] = {}
+        for row, sure in zip(map(tuple, rows.tolist()), clear.tolist(), strict=True):
+            found[row] = sure or found.get(row, False)
+        kept = [row for row, sure in found.items() if sure or not any(found.values())]
+        return list(dict.fromkeys(chosen(item, row) for row in kept))
+
+    def inner(self, stretch: Stretch) -> Values:
+        """Values at some outputs inside the stretch, for all samples."""
+        key = stretch.start, stretch.end
+        if key not in self.known:
+            points = [
+                {**at, str(self.x.value): place}
+                for at in self.samples
+                for place in self.places(stretch, at)
+            ]
+            names = points[0] if points else ()
+            columns = {name: np.array([point[name] for point in points]) for name in names}
+            self.known[key] = Values(columns, len(points))
+        return self.known[key]
 
     def places(self, stretch: Stretch, at: Mapping[str, float]) -> list[float]:
         """Some outputs inside the stretch, for one sample."""
@@ -230,7 +266,7 @@ class _Planner:
         forms = {context(self.inside(stretch)).canon.normal(form): form for form in found}
         if not forms:
             at = self.samples[0]
-            return resolved(item, {**at, str(self.x.value): number(stretch.start or ZERO, at)})[0]
+            return resolved(item, {**at, str(self.x.value): number(stretch.start or ZERO, at)})
         if len(forms) > 1:
             deciding = self.constant_switch(item)
             if deciding is None:
@@ -242,7 +278,7 @@ class _Planner:
         """A switch that is constant on the pieces, and so a question about the parameters."""
         canon = context(self.facts).canon
         for part in switches(item, self.x):
-            for form in {resolved(part, {**at, str(self.x.value): 0.0})[0] for at in self.samples}:
+            for form in {resolved(part, {**at, str(self.x.value): 0.0}) for at in self.samples}:
                 gap = compared(canon, canon(form))
                 if self.x.value not in gap.vars and not sign_at(gap, self.samples):
                     return plain(gap, self.facts)
@@ -269,7 +305,7 @@ class _Planner:
 
     def settled(self, item: Term) -> Term:
         """The mass of an atom without kinks, of which it is known whether it is zero."""
-        forms = {resolved(item, at)[0] for at in self.samples}
+        forms = {resolved(item, at) for at in self.samples}
         if len(forms) > 1:
             for part in tm.subterms(item):
                 if part.op in tm.KINKED:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Mapping, Sequence
+from functools import lru_cache
 
 from dpsym.kernel.sequents import Facts, context
 from dpsym.kernel.statements import INTEGER
@@ -19,9 +21,10 @@ _SHARES = (0.02, 0.11, 0.29, 0.53, 0.77, 0.94)
 _STEPS = (0.013, 0.11, 0.27, 0.53, 0.71, 0.93, 1.13, 1.37, 1.71, 2.03, 2.61, 4.07, 9.3)
 
 
+@lru_cache(maxsize=2000)
 def parameters(
     variables: tuple[tuple[str, str], ...], facts: Facts, count: int, seed: int = 11
-) -> list[dict[str, float]]:
+) -> Sequence[Mapping[str, float]]:
     """Up to ``count`` points, the same in every run, at which all the facts hold."""
     source = random.Random(seed)
     limits = _limits(variables, facts)
