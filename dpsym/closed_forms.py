@@ -6,7 +6,6 @@ pair exceeds it, and that the pair it was found for attains it.
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -29,9 +28,10 @@ from dpsym.scope import Scope
 from dpsym.search import leaf
 from dpsym.search.integrals.closed import Case, cases, joined, moment, reversed_pair
 from dpsym.search.integrals.losses import candidates
+from dpsym.search.integrals.sampling import is_largest
 from dpsym.search.leaf.budget import Budget, OutOfBudget
 from dpsym.search.privacy.prover import Stuck, prove_statement
-from dpsym.search.samples import number, points
+from dpsym.search.samples import points
 from dpsym.translate import to_sympy
 from dpsym.verdicts import Proved
 
@@ -208,8 +208,7 @@ class _Derivation:
         ]
         samples = points(self.scope.variables, self.facts, 12)
         for value, _, region, at in found:
-            gaps = (number(value - other[0], point) for other in found for point in samples)
-            if not all(gap >= -1e-9 or math.isnan(gap) for gap in gaps):
+            if not is_largest(value, (other[0] for other in found), samples):
                 continue
             for expr in simpler(to_sympy(value, self.scope.symbols)):
                 verdict = check(self.mechanism, PureDP(expr), self.where, budget=self.left())
@@ -261,8 +260,7 @@ class _Derivation:
         """The one that is largest at all sample values."""
         samples = points(self.scope.variables, self.facts, 12)
         for entry in found:
-            gaps = (number(entry[1] - other[1], at) for other in found for at in samples)
-            if all(gap >= -1e-9 or math.isnan(gap) for gap in gaps):
+            if is_largest(entry[1], (other[1] for other in found), samples):
                 return entry
         raise ProofError(_NotFound(self.name, self.mechanism))
 

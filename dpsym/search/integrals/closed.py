@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
@@ -15,13 +14,12 @@ from dpsym.kernel.statements import REAL, Fact, Guarantee, Mechanism, Pair, Stat
 from dpsym.kernel.terms import ZERO, Term, var
 from dpsym.search.integrals.inferences import Inference, fresh, inferences, settled
 from dpsym.search.integrals.plans import NoPlan
-from dpsym.search.integrals.sampling import parameters
-from dpsym.search.samples import number
+from dpsym.search.integrals.sampling import is_largest, parameters
 
 __all__ = ["Case", "cases", "extremes", "joined", "largest", "moment", "reversed_pair"]
 
 _BOUND = "bound"
-_MOST_CASES, _SAMPLES, _TOLERANCE = 16, 40, 1e-9
+_MOST_CASES, _SAMPLES = 16, 40
 
 
 @dataclass(frozen=True)
@@ -128,8 +126,7 @@ def largest(goal: Statement) -> Guarantee | None:
     totals = list(dict.fromkeys(context(goal.facts).canon.normal(total) for total in totals))
     samples = parameters(goal.variables, goal.facts, _SAMPLES)
     for total in totals:
-        gaps = [number(total - other, at) for other in totals for at in samples]
-        if all(gap >= -_TOLERANCE or math.isnan(gap) for gap in gaps):
+        if is_largest(total, totals, samples):
             return replace(claim, args=build(claim.args, total))
     return None
 

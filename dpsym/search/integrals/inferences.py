@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
@@ -28,13 +27,12 @@ from dpsym.search.integrals.cuts import Split
 from dpsym.search.integrals.losses import candidates
 from dpsym.search.integrals.masses import mass_plan
 from dpsym.search.integrals.plans import NeedsFloor, NoPlan, moved, pieces_of
-from dpsym.search.integrals.sampling import parameters
+from dpsym.search.integrals.sampling import is_largest, parameters
 from dpsym.search.privacy.leaves import plausible
-from dpsym.search.samples import number
 
 __all__ = ["Inference", "by_largest_loss", "fresh", "inferences", "nothing", "settled"]
 
-_SIGN_SECONDS, _SAMPLES, _TOLERANCE = 2.0, 40, 1e-9
+_SIGN_SECONDS, _SAMPLES = 2.0, 40
 Inference = tuple[str, dict[str, Any]]
 
 
@@ -94,9 +92,7 @@ def by_largest_loss(goal: Statement) -> Iterator[Inference]:
     found = [value for value, _, _ in candidates(goal, pair)]
     known = context(goal.facts)
     for value in found:
-        gaps = [number(value - other, at) for other in found for at in samples]
-        largest = all(gap >= -_TOLERANCE or math.isnan(gap) for gap in gaps)
-        if largest and not known.same(value, claim.args[0] or ZERO):
+        if is_largest(value, found, samples) and not known.same(value, claim.args[0] or ZERO):
             yield "cut", {"first": 0, "last": 0, "guarantees": (replace(claim, args=(value,)),)}
             return
 

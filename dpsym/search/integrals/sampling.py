@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import random
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from functools import lru_cache
 
 from dpsym.kernel.sequents import Facts, context
@@ -13,10 +13,10 @@ from dpsym.kernel.terms import Term, var
 from dpsym.search.integrals.summands import coefficients
 from dpsym.search.samples import number
 
-__all__ = ["parameters"]
+__all__ = ["is_largest", "parameters"]
 
 Limit = tuple[Term, Term]
-_TRIES = 3000
+_TRIES, _TOLERANCE = 3000, 1e-9
 _SHARES = (0.02, 0.11, 0.29, 0.53, 0.77, 0.94)
 _STEPS = (0.013, 0.11, 0.27, 0.53, 0.71, 0.93, 1.13, 1.37, 1.71, 2.03, 2.61, 4.07, 9.3)
 
@@ -39,6 +39,19 @@ def parameters(
             if len(found) >= count or not variables:
                 break
     return found
+
+
+def is_largest(
+    item: Term, others: Iterable[Term], samples: Iterable[Mapping[str, float]]
+) -> bool:
+    """Whether the term is at least each of the others at the samples, as far as floats tell."""
+    rows = [(at, number(item, at)) for at in samples]
+    for other in others:
+        for at, value in rows:
+            gap = value - number(other, at)
+            if gap < -_TOLERANCE * (1 + abs(value)):
+                return False
+    return True
 
 
 def _limits(variables: tuple[tuple[str, str], ...], facts: Facts) -> dict[str, list[Limit]]:
