@@ -27,6 +27,7 @@ from dpsym.results import Result
 from dpsym.scope import Scope
 from dpsym.search import leaf
 from dpsym.search.integrals.closed import Case, cases, joined, moment, reversed_pair
+from dpsym.search.integrals.cuts import reduced
 from dpsym.search.integrals.losses import candidates
 from dpsym.search.integrals.sampling import is_largest
 from dpsym.search.leaf.budget import Budget, OutOfBudget
@@ -247,7 +248,7 @@ class _Derivation:
 
         pieces = [
             (
-                _simple(to_sympy(case.total, self.scope.symbols)),
+                _simple(self.shorter(case.total)),
                 sp.And(*(side(fact) for fact in case.conditions)),
             )
             for case in found
@@ -255,6 +256,14 @@ class _Derivation:
         if len({value for value, _ in pieces}) == 1:
             return pieces[0][0]
         return sp.Piecewise(*pieces[:-1], (pieces[-1][0], True))
+
+    def shorter(self, total: Term) -> sp.Expr:
+        """The term as it is, or as one quotient if it is long."""
+        expr = to_sympy(total, self.scope.symbols)
+        if expr.count_ops() <= _SIMPLE:
+            return expr
+        other = to_sympy(reduced(total, self.facts), self.scope.symbols)
+        return min(expr, other, key=sp.count_ops)
 
     def largest(self, found: list[tuple[Pair, Term, sp.Expr]]) -> tuple[Pair, Term, sp.Expr]:
         """The one that is largest at all sample values."""

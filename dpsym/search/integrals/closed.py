@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
+from dpsym.kernel import canon as cn
 from dpsym.kernel import terms as tm
 from dpsym.kernel.definitions import Moment, constraints
 from dpsym.kernel.refusal import Refusal
@@ -12,6 +13,7 @@ from dpsym.kernel.rules import step
 from dpsym.kernel.sequents import Facts, Sequent, context
 from dpsym.kernel.statements import REAL, Fact, Guarantee, Mechanism, Pair, Statement
 from dpsym.kernel.terms import ZERO, Term, var
+from dpsym.search.integrals.cuts import reduced
 from dpsym.search.integrals.inferences import Inference, fresh, inferences, settled
 from dpsym.search.integrals.plans import NoPlan
 from dpsym.search.integrals.sampling import is_largest, parameters
@@ -63,8 +65,8 @@ def _cases(goal: Statement, name: str) -> Iterator[Case | None]:
         if rule in ("masses", "integral"):
             for one in premises:
                 if isinstance(one, Sequent) and name in one.goal.term.vars:
-                    normal = context(goal.facts).canon.normal
-                    yield Case((), normal(tm.substitute(-one.goal.term, {name: ZERO})))
+                    total = tm.substitute(-one.goal.term, {name: ZERO})
+                    yield Case((), _shorter(total, goal.facts))
                     return
             continue
         for index, inner in enumerate(statements):
@@ -72,6 +74,17 @@ def _cases(goal: Statement, name: str) -> Iterator[Case | None]:
                 yield None if case is None else _back(case, rule, given, index)
         return
     yield None
+
+
+def _shorter(total: Term, facts: Facts) -> Term:
+    """The total without common factors above and below the line, if it has fewer parts then."""
+    canon = context(facts).canon
+    whole = canon(total)
+    try:
+        less = canon(reduced(cn.to_term(whole), facts))
+    except Refusal:
+        less = whole
+    return cn.to_term(less if len(less) < len(whole) else whole)
 
 
 def _possible(goal: Statement) -> Iterator[Inference]:

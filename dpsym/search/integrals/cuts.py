@@ -33,6 +33,7 @@ __all__ = [
     "compared",
     "ordered",
     "plain",
+    "reduced",
     "resolved",
     "roots",
     "switches",
@@ -150,11 +151,11 @@ def _by_exponential(item: Term, x: Term, facts: Facts, samples: Samples) -> list
         if signs == {True, False}:
             _split_factor(z0, facts, samples)
         if True in signs:
-            good.append(_reduced(z0, facts))
+            good.append(reduced(z0, facts))
     return [tm.log(z0) / rate for z0 in good]
 
 
-def _reduced(item: Term, facts: Facts) -> Term:
+def reduced(item: Term, facts: Facts) -> Term:
     """A quotient without common factors."""
     canon = context(facts).canon
     whole, below = canon.together(canon(item))
