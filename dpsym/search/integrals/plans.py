@@ -31,6 +31,7 @@ from dpsym.search.integrals.cuts import (
 )
 from dpsym.search.integrals.limits import limit_at, sign_at
 from dpsym.search.integrals.sampling import parameters
+from dpsym.search.leaf.factoring import factors
 from dpsym.search.leaf.numeric import Values
 from dpsym.search.samples import number
 
@@ -280,6 +281,8 @@ class _Planner:
         for part in switches(item, self.x):
             for form in {resolved(part, {**at, str(self.x.value): 0.0}) for at in self.samples}:
                 gap = compared(canon, canon(form))
+                if self.x.value in gap.vars:
+                    gap = self.without_factors(form)
                 if self.x.value not in gap.vars and not sign_at(gap, self.samples):
                     return plain(gap, self.facts)
         for part in tm.subterms(item):
@@ -288,6 +291,20 @@ class _Planner:
                 if not sign_at(gap, self.samples):
                     return plain(gap, self.facts)
         return None
+
+    def without_factors(self, item: Term) -> Term:
+        """A term of the same sign at the samples, without factors and denominators that have one
+        sign there."""
+        canon = context(self.facts).canon
+        whole, below = canon.together(canon(item))
+        found = factors(whole)
+        if found is None:
+            return item
+        signs = [(part, k, sign_at(part, self.samples, self.facts)) for part, k in found[1]]
+        signs += [(part, k, sign_at(part, self.samples, self.facts)) for part, k in below.items()]
+        sign = math.prod(sign for _, k, sign in signs if sign and k % 2)
+        kept = [part for part, k, sign in signs if not sign and k % 2]
+        return compared(canon, canon(sign * found[0] * tm.mul(*kept)))
 
     def other_forms(self, p: Term, q: Term) -> tuple[Term | None, Term | None]:
         """The densities as they are on a piece, where that is not how they are given."""
