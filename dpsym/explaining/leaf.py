@@ -213,6 +213,30 @@ def _secant_headings(here: Here) -> Iterator[tuple[Mark, str]]:
     yield bend, f"the second derivative in {here.named(name)}"
 
 
+def _hump(here: Here) -> str:
+    name = here.named(here["name"])
+    first = here.equal(here["name"], here["lower"])
+    last = (
+        "in the limit" if here["upper"] is None else f"at {here.equal(here['name'], here['upper'])}"
+    )
+    return (
+        f"The difference of the sides is nonnegative at {first} and {last}, and once its slope in "
+        f"{name} is negative it stays so, so between it is nonnegative."
+    )
+
+
+def _hump_headings(here: Here) -> Iterator[tuple[Mark, str]]:
+    name, item = here["name"], here.goal.goal.term
+    yield substitute(item, {name: here["lower"]}), f"at {here.equal(name, here['lower'])}"
+    if here["upper"] is None:
+        yield item + here["tail"][1] / var(name), "near the limit, with the slack"
+    else:
+        yield substitute(item, {name: here["upper"]}), f"at {here.equal(name, here['upper'])}"
+    slope = derivative(item, name) / here["weight"]
+    earlier = substitute(slope, {name: var(here["new"])})
+    yield earlier, f"the slope at an earlier {here.named(here['new'])}"
+
+
 def _vertex(here: Here) -> str:
     name = here.named(here["name"])
     ends = [here["lower"], here["upper"]] if here["upper"] is not None else [here["lower"]]
@@ -267,7 +291,6 @@ REASONS: dict[str, Sentence] = {
     "instance": earlier,
     "multiply": names("Multiply by {}, which is positive.", "factor"),
     "clear": _clear,
-    "exponentiate": says("Collect the logarithms and compare the exponentials of the two sides."),
     "monotone": _monotone,
     "square": names(
         "As {} is nonnegative, compare its square with that of {}.", "larger", "smaller"
@@ -278,6 +301,7 @@ REASONS: dict[str, Sentence] = {
     "derive": _derive,
     "approach": _approach,
     "secant": _secant,
+    "hump": _hump,
     "change": _change,
     "vertex": _vertex,
     "boxes": _boxes,
@@ -288,6 +312,7 @@ HEADINGS: dict[str, Headings] = {
     "derive": _derivative_headings,
     "approach": _approach_headings,
     "secant": _secant_headings,
+    "hump": _hump_headings,
     "vertex": _vertex_headings,
 }
 LAST_MATTERS = frozenset(

@@ -11,7 +11,7 @@ from flint import fmpq
 
 from dpsym.kernel import kinds
 from dpsym.kernel import terms as tm
-from dpsym.kernel.canon import Poly, constant, lone, scaled, to_term
+from dpsym.kernel.canon import constant, scaled, to_term
 from dpsym.kernel.kinds import POSITIVE, SIGN, TERM, ListKind, MaybeKind, RowKind, choice
 from dpsym.kernel.lemmas import LEMMAS, instance
 from dpsym.kernel.refusal import Refusal, require
@@ -88,30 +88,6 @@ def clear(goal: Sequent, signs: tuple[tuple[Term, int], ...]) -> list[Goal]:
         shown.append(Sequent(goal.hypotheses, Fact(sign * item, ">")))
     numerator = Fact(to_term(scaled(form, total)), goal.goal.rel)
     return keep([*shown, Sequent(goal.hypotheses, numerator)])
-
-
-@leaf_rule(scale=POSITIVE)
-def exponentiate(goal: Sequent, scale: fmpq) -> list[Goal]:
-    """A sum of logs as one inequality between products.
-
-    H |- exp(C) product A_i^k_i - product B_j^l_j rel 0
-    --------------------------------------------------- scale g = C + sum k log A - sum l log B
-    H |- g rel 0                                        (k, l positive whole numbers)
-
-    Fails when a log has a coefficient that is not whole.
-    """
-    known = context(goal.hypotheses)
-    rest: Poly = {}
-    above, below = tm.ONE, tm.ONE
-    for mono, value in scaled(known.canon(goal.goal.term), scale).items():
-        inside = lone(mono, "log")
-        if inside is None:
-            rest[mono] = value
-            continue
-        require(value.q == 1, "exponentiate", "whole coefficients of logs", value)
-        factor = tm.power(inside.args[0], abs(int(value)))
-        above, below = (above * factor, below) if value > 0 else (above, below * factor)
-    return [_rest(goal, tm.exp(to_term(rest)) * above - below)]
 
 
 _INCREASING = {"exp": 1, "log": 1, "sqrt": 1, "atan": 1, "erfc": -1}

@@ -11,21 +11,12 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from functools import partial
 
+from dpsym.kernel import sequents as sq
 from dpsym.kernel import terms as tm
 from dpsym.kernel.kinds import FLAG, NAME, SIGN, TERM, ListKind, MaybeKind, RowKind, choice
 from dpsym.kernel.refusal import require
 from dpsym.kernel.rules import Goal, keep, leaf_rule
-from dpsym.kernel.sequents import (
-    Context,
-    Facts,
-    Sequent,
-    context,
-    defined,
-    normal,
-    obligations,
-    unless_evident,
-    with_facts,
-)
+from dpsym.kernel.sequents import Facts, Sequent, context, defined, normal, obligations, with_facts
 from dpsym.kernel.statements import Fact
 from dpsym.kernel.terms import Term, derivative, substitute, var
 
@@ -123,7 +114,7 @@ def approach(
         slack = reach = direction * (x - start)
         close = near - reach
         inside = with_facts(inside, Fact(reach, ">"))
-    slope, room = derivative(item, name), unless_evident(about.rest, Fact(near, ">"))
+    slope, room = derivative(item, name), sq.unless_evident(about.rest, Fact(near, ">"))
     closer = with_facts(inside, *(p.goal for p in room), Fact(close, ">="), Fact(reach, ">"))
     return keep(
         [
@@ -169,6 +160,43 @@ def secant(goal: Sequent, name: str, start: Term, direction: int, before: Term) 
             normal(inside, bend, ">="),
         ]
     )
+
+
+TAIL = RowKind((TERM, TERM))
+Tail = tuple[Term, Term]
+
+
+@leaf_rule(">=", name=NAME, lower=TERM, upper=MaybeKind(TERM), new=NAME, weight=TERM, tail=TAIL)
+def hump(
+    goal: Sequent, name: str, lower: Term, upper: Term | None, new: str, weight: Term, tail: Tail
+) -> list[Goal]:
+    """Nonnegative at both ends, and the derivative, once negative, stays negative.
+
+    D(...)   H0 |- g[a], g[b] >= 0   open |- w > 0   open, g'/w >= 0, a < u <= x |- (g'/w)[u] >= 0
+    ----------------------------------------------------------------------------------------------
+    H |- g >= 0
+
+    for a <= x <= b, as g is either increasing on all of [a, x] or decreasing on all of [x, b].
+    Without b, H0, x >= a, x >= n > 0 |- g + C/x >= 0 takes the place of g[b] >= 0; the tail is n
+    and C. Fails when H does not state the bounds, n or C mention x, u is not new, or g has kinks
+    in x.
+    """
+    x, u, item, (near, rate) = var(name), var(new), goal.goal.term, tail
+    base, closed, inside = Bounded(goal, name).between("hump", lower, upper)
+    require(new not in goal.vars | weight.vars | lower.vars, "hump", "a new variable", new)
+    require(name not in near.vars | rate.vars, "hump", "terms without", name)
+    slope = derivative(item, name)
+    scaled = context(inside).canon.normal(slope / weight)
+    earlier = with_facts(inside, Fact(scaled, ">="), Fact(u - lower, ">"), Fact(x - u, ">="))
+    out = [*obligations(base, lower), *defined(closed, item), *obligations(inside, slope, weight)]
+    out += [Sequent(inside, Fact(weight, ">")), normal(base, substitute(item, {name: lower}), ">=")]
+    if upper is None:
+        far = with_facts(closed, Fact(near, ">"), Fact(x - near, ">="))
+        out += [*obligations(base, near, rate), Sequent(base, Fact(near, ">"))]
+        out.append(normal(far, item + rate / x, ">="))
+    else:
+        out += [*obligations(base, upper), normal(base, substitute(item, {name: upper}), ">=")]
+    return keep([*out, normal(earlier, substitute(scaled, {name: u}), ">=")])
 
 
 @dataclass(frozen=True)
@@ -231,7 +259,7 @@ def change(goal: Sequent, name: str, kind: str, new: str, item: Term) -> list[Go
 
 
 def _moved_bound(
-    known: Context, given: Facts, fact: Fact, name: str, used: _Map, u: Term, item: Term
+    known: sq.Context, given: Facts, fact: Fact, name: str, used: _Map, u: Term, item: Term
 ) -> list[Fact] | None:
     """The hypothesis as a bound of u, or none if the range says it already; None for others."""
     split = known.affine(fact.term, name) if fact.rel != "!=" else None

@@ -8,33 +8,18 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, replace
+from itertools import product
 
 from dpsym.kernel import definitions as df
+from dpsym.kernel import rules_privacy as rp
+from dpsym.kernel import sequents as sq
 from dpsym.kernel import statements as st
 from dpsym.kernel import terms as tm
-from dpsym.kernel.definitions import P_RAY, Q_RAY, Form, Moment, Support, constraints
+from dpsym.kernel.definitions import P_RAY, Q_RAY, Form, Moment, Range, Support, constraints
 from dpsym.kernel.kinds import NAME, NUMBERS, TERM, ListKind, MaybeKind, RowKind, choice, whole
 from dpsym.kernel.refusal import expect, require
 from dpsym.kernel.rules import Goal, privacy_rule
-from dpsym.kernel.rules_privacy import (
-    bounded_below,
-    claimed,
-    declared,
-    only_claim,
-    shown,
-    with_variable,
-    within,
-)
-from dpsym.kernel.sequents import (
-    Facts,
-    Sequent,
-    context,
-    defined,
-    normal,
-    obligations,
-    unless_evident,
-    with_facts,
-)
+from dpsym.kernel.sequents import Facts, Sequent, context, obligations, unless_evident, with_facts
 from dpsym.kernel.statements import Fact, Guarantee, Mechanism, Pair, Region, Statement
 from dpsym.kernel.terms import ONE, ZERO, Term, substitute, var
 
@@ -64,7 +49,7 @@ def pairs(goal: Statement) -> list[Goal]:
     for pair in _mechanism(goal, "pairs").pairs:
         alone = Mechanism((replace(pair, variables=(), facts=()),))
         variables, given = goal.variables + pair.variables, with_facts(goal.facts, *pair.facts)
-        declared(variables)
+        rp.declared(variables)
         out.append(Statement(variables, given, (alone,), goal.claims))
     return out
 
@@ -77,7 +62,7 @@ def either(goal: Statement, item: Term) -> list[Goal]:
 
     Fails for unknown variables.
     """
-    within(declared(goal.variables), item)
+    rp.within(rp.declared(goal.variables), item)
     sides = (Fact(item, ">="), Fact(-item, ">"))
     cases = [replace(goal, facts=with_facts(goal.facts, side)) for side in sides]
     return [*obligations(goal.facts, item), *cases]
@@ -85,17 +70,19 @@ def either(goal: Statement, item: Term) -> list[Goal]:
 
 @privacy_rule(name=NAME, value=TERM, kind=NUMBERS)
 def named(goal: Statement, name: str, value: Term, kind: str) -> list[Goal]:
-    """D(e | F)   F, e - n >= 0, n + 1 - e > 0, S => claim    (real: F, e - n >= 0, n - e >= 0, ...)
-    ------------------------------------------------------- n a new integer (or real) variable
+    """D(e | F)   F, e - n >= 0, n - e >= 0, S => claim    (or F, e - n >= 0, n + 1 - e > 0, ...)
+    ---------------------------------------------------- n a new variable
     F, S => claim
 
-    as there is such an n for every e. Fails when n is not new.
+    as there is such an n for every e: for an integer n, where e is not evidently one, the integer
+    below it. Fails when n is not new.
     """
-    within(declared(goal.variables), value)
-    n, claim = var(name), only_claim(goal, "named")
-    above = Fact(n - value, ">=") if kind == st.REAL else Fact(n + 1 - value, ">")
+    rp.within(rp.declared(goal.variables), value)
+    n, claim = var(name), rp.only_claim(goal, "named")
+    same = kind == st.REAL or is_integer(value, dict(goal.variables))
+    above = Fact(n - value, ">=") if same else Fact(n + 1 - value, ">")
     facts = (Fact(value - n, ">="), above)
-    return [*obligations(goal.facts, value), with_variable(goal, name, facts, claim, kind)]
+    return [*obligations(goal.facts, value), rp.with_variable(goal, name, facts, claim, kind)]
 
 
 @privacy_rule(name=NAME, value=TERM)
@@ -109,26 +96,11 @@ def equal(goal: Statement, name: str, value: Term) -> list[Goal]:
     kinds = dict(goal.variables)
     fits = name in kinds and (kinds[name] == st.REAL or is_integer(value, kinds))
     require(fits, "equal", "a variable, and an integer for an integer", name)
-    within(declared(goal.variables) - {name}, value)
+    rp.within(rp.declared(goal.variables) - {name}, value)
     gap = var(name) - value
     sides = [Sequent(goal.facts, Fact(side, ">=")) for side in (gap, -gap)]
     left = tuple(pair for pair in goal.variables if pair[0] != name)
     return [*obligations(goal.facts, value), *sides, _replaced(goal, {name: value}, left)]
-
-
-@privacy_rule(name=NAME, new=NAME)
-def mirror(goal: Statement, name: str, new: str) -> list[Goal]:
-    """F[-u], S[-u] => claims[-u]
-    -------------------------- -u for the variable x, u new
-    F, S => claims
-
-    Fails when x is not a variable of the goal or u is not new.
-    """
-    kinds = dict(goal.variables)
-    require(name in kinds, "mirror", "a variable of the goal", name)
-    wider = with_variable(goal, new, (), goal.claims[0], kinds[name])
-    left = tuple(pair for pair in wider.variables if pair[0] != name)
-    return [_replaced(goal, {name: -var(new)}, left)]
 
 
 def _replaced(
@@ -137,7 +109,8 @@ def _replaced(
     """The goal with other terms for some of its variables."""
 
     def facts(given: Facts) -> Facts:
-        return tuple(fact.substitute(names) for fact in given)
+        moved = (fact.substitute(names) for fact in given)
+        return tuple(fact for fact in moved if not context(()).evident(fact))
 
     def moved(item: Term | None) -> Term | None:
         return None if item is None else substitute(item, names)
@@ -168,7 +141,7 @@ def pointwise(goal: Statement) -> list[Goal]:
 
     Fails for other claims and stages.
     """
-    found = claimed(goal, "pointwise", Support, "a claim of pure DP")
+    found = rp.claimed(goal, "pointwise", Support, "a claim of pure DP")
     out: list[Goal] = []
     for pair in _mechanism(goal, "pointwise").pairs:
         for region in pair.regions:
@@ -176,6 +149,36 @@ def pointwise(goal: Statement) -> list[Goal]:
             given = with_facts(goal.facts, *pair.facts, *region.facts)
             out.append(Sequent(given, Fact(found.bound * q - p, ">=")))
     return list(dict.fromkeys(out))
+
+
+@privacy_rule()
+def spread(goal: Statement) -> list[Goal]:
+    """F, facts of x |- q(x) > 0   F, facts of x and of y |- e^epsilon q(x) p(y) - p(x) q(y) >= 0
+    ------------------------------------------------------------------------------------------
+    F, one explicit mechanism => BoundedRange(epsilon) in one direction
+
+    for outputs x and y in any two regions of a pair, with p(x) > 0 and p(y) > 0 among the facts.
+    Fails for other claims and stages.
+    """
+    found = rp.claimed(goal, "spread", Range, "a claim of a bounded range")
+    out: list[Goal] = []
+    for pair in _mechanism(goal, "spread").pairs:
+        known = with_facts(goal.facts, *pair.facts)
+        for first, second in product(pair.regions, repeat=2):
+            other = {second.output: var("$y")} if second.output else {}
+            sides = [(r.q, r.p) if found.reverse else (r.p, r.q) for r in (first, second)]
+            (p, q), (p_y, q_y) = sides[0], (substitute(item, other) for item in sides[1])
+            here = _where(known, first.facts, p)
+            there = _where(here, tuple(fact.substitute(other) for fact in second.facts), p_y)
+            gap = tm.exp(found.length) * q * p_y - p * q_y
+            out += [Sequent(here, Fact(q, ">")), Sequent(there, Fact(gap, ">="))]
+    return list(dict.fromkeys(out))
+
+
+def _where(known: Facts, more: Facts, mass: Term) -> Facts:
+    """What holds where there is mass, too."""
+    given = with_facts(known, *more)
+    return with_facts(given, context(given).tidy(Fact(mass, ">")))
 
 
 # -- integrals and sums
@@ -270,19 +273,19 @@ def integral(goal: Statement, low: Low, pieces: tuple[Pieces, ...]) -> list[Goal
 
         more, value = _summed(goal, region, parts, integrand)
         out, total = out + more, total + value
-    return list(dict.fromkeys([*out, *shown(goal.facts, bound - total)]))
+    return list(dict.fromkeys([*out, *rp.shown(goal.facts, bound - total)]))
 
 
 def _has_integral(goal: Statement, form: Form, low: Low) -> list[Sequent]:
     """That the form is at least A p + B q, so that an integral of it exists, or never positive."""
     below = form if low else Form(-form.f, *(v and -v for v in (form.at_p, form.at_q)))
-    within(declared(goal.variables), *(low or ()))
-    return bounded_below(goal.facts, below, low or (ZERO, ZERO), frozenset([P_RAY, Q_RAY]))
+    rp.within(rp.declared(goal.variables), *(low or ()))
+    return rp.bounded_below(goal.facts, below, low or (ZERO, ZERO), frozenset([P_RAY, Q_RAY]))
 
 
 def _moment(goal: Statement, rule: str) -> tuple[Guarantee, Form, Term]:
     """The only claim, in one direction, and its form and bound from P to Q."""
-    moment = claimed(goal, rule, Moment, "a claim about one moment")
+    moment = rp.claimed(goal, rule, Moment, "a claim about one moment")
     claim = goal.claims[0]
     forward = constraints(replace(claim, reverse=False))[0]
     return claim, expect(Moment, forward, rule, "a moment").form, moment.bound
@@ -340,10 +343,10 @@ def _summed(goal: Statement, region: Region, pieces: Pieces, integrand: Integran
     """Premises, and an upper bound of the integral over the region that they show."""
     require(bool(pieces), "integral", "at least one piece", region)
     for piece in pieces:
-        known = declared(goal.variables) | ({region.output} if region.output else set())
-        within(known, piece.primitive, *(one for one in (piece.p, piece.q) if one is not None))
+        known = rp.declared(goal.variables) | ({region.output} if region.output else set())
+        rp.within(known, piece.primitive, *(one for one in (piece.p, piece.q) if one is not None))
         ends = [piece.until, *_terms(piece.first), *_terms(piece.last)]
-        within(declared(goal.variables), *(item for item in ends if item is not None))
+        rp.within(rp.declared(goal.variables), *(item for item in ends if item is not None))
     if region.output is None:
         weight = ONE if region.weight is None else region.weight
         out, value = integrand(pieces[0], goal.facts)
@@ -424,8 +427,8 @@ def _over(
     closed = [Fact(way * (side - x), ">" if limit else ">=") for side, limit, way in finite]
     more, value = integrand(piece, inside)
     growth = substitute(item, {name: x + 1}) - item if whole else tm.derivative(item, name)
-    out += [*defined(with_facts(facts, *closed), item), *more]
-    out += [*obligations(inside, value, growth), normal(inside, growth - value, ">=")]
+    out += [*sq.defined(with_facts(facts, *closed), item), *more]
+    out += [*obligations(inside, value, growth), sq.normal(inside, growth - value, ">=")]
     total = ZERO
     for side, limit, way in sides:
         if limit is not None:
@@ -447,7 +450,7 @@ def _approached(
     close = with_facts(inside, *(Fact(slack.growing(a), ">") for slack in limit.slacks))
     gap = tm.add(way * (limit.value - item), *(slack.value(a) for slack in limit.slacks))
     out = [*obligations(facts, *_terms(limit)), *unless_evident(facts, *rates)]
-    return [*out, *defined(close, gap), normal(close, gap, ">=")]
+    return [*out, *sq.defined(close, gap), sq.normal(close, gap, ">=")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -491,7 +494,7 @@ def masses(
         centre, low = mirror
         whole = region.kind == st.REAL or is_integer(centre, kinds)
         require(whole and not region.facts, "masses", "a mirror of the whole line", centre)
-        within(declared(goal.variables), centre)
+        rp.within(rp.declared(goal.variables), centre)
         out += [*obligations(goal.facts, centre), *_has_integral(goal, form, low)]
         value = (value + substitute(value, {name: centre - var(name)})) / 2
     total = mass = ZERO
@@ -507,7 +510,7 @@ def masses(
         fits = region.kind == st.REAL or one.scale is ONE
         require(fits, "masses", "no scale for integers", one.scale)
         fixed = (one.coefficient, one.shift, one.scale, *names.values())
-        within(declared(goal.variables), *fixed)
+        rp.within(rp.declared(goal.variables), *fixed)
         require(
             not any(set(names) & fact.term.vars for fact in region.facts),
             "masses",
@@ -520,8 +523,8 @@ def masses(
         at = {**names, name: one.scale * (var(name) - one.shift)}
         density = substitute(region.p if one.density == "p" else region.q, at)
         total, mass = total + one.coefficient * one.scale * density, mass + one.coefficient
-    out += [*obligations(given, total, value), normal(given, total - value, ">=")]
-    return list(dict.fromkeys([*out, *shown(goal.facts, bound - mass)]))
+    out += [*obligations(given, total, value), sq.normal(given, total - value, ">=")]
+    return list(dict.fromkeys([*out, *rp.shown(goal.facts, bound - mass)]))
 
 
 SIDES = ListKind(RowKind((ListKind(PIECE), ListKind(PIECE), ListKind(PIECE), ListKind(PIECE))))
@@ -535,7 +538,7 @@ def distributions(goal: Statement, pieces: tuple[tuple[Pieces, ...], ...]) -> li
 
     each integral by pieces as in ``integral``. Fails for an unnormalised pair.
     """
-    claim = only_claim(goal, "distributions")
+    claim = rp.only_claim(goal, "distributions")
     require(claim.name == "Distributions", "distributions", "that claim", claim)
     regions = _normalised(goal, "distributions").regions
     require(len(regions) == len(pieces), "distributions", "pieces for each region", len(pieces))
@@ -553,5 +556,5 @@ def distributions(goal: Statement, pieces: tuple[tuple[Pieces, ...], ...]) -> li
             more, value = _summed(goal, region, parts_of_one, integrand)
             out, totals[i] = out + more, totals[i] - value
     for total in totals:
-        out += shown(goal.facts, total)
+        out += rp.shown(goal.facts, total)
     return list(dict.fromkeys(out))

@@ -83,6 +83,8 @@ class Context:
 
     def evident(self, fact: Fact) -> bool:
         """Whether the fact follows from signs of monomials, or is one of the hypotheses."""
+        if fact in self.hypotheses:
+            return True
         try:
             form, below = self.canon.together(self.canon(fact.term))
         except TooLarge:

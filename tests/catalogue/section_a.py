@@ -215,7 +215,7 @@ def rr_warner() -> Answer:
     yield from is_formula(response.max_divergence(where), log(odds), where)
 
 
-@A.entry(UNKNOWN, why="no rule for a bounded range of a table; its numbers come out", slow=True)
+@A.entry(slow=True)
 def br_pair() -> Answer:
     where = [t <= eps]
     q1 = (exp(-t) - exp(-eps)) / (1 - exp(-eps))

@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from fractions import Fraction
 from functools import lru_cache
-from itertools import pairwise
+from itertools import pairwise, product
 from typing import Any
 
 from flint import fmpq
@@ -37,8 +37,9 @@ SHARED = ("evident", "tidy", "nonzero", "split", "have", "multiply")
 class Case:
     """A sequent that is false at ``point``, a rule's parameters, and where to look besides.
 
-    ``elsewhere`` are values of the variable ``name`` at which a premise may be false instead;
-    ``images`` are further coordinates, as terms over the point."""
+    ``elsewhere`` are values of the variable ``name`` at which a premise may be false instead, and
+    of ``second`` besides, if there is one; ``images`` are further coordinates, as terms over the
+    point."""
 
     sequent: Sequent
     point: Point
@@ -46,6 +47,7 @@ class Case:
     name: str = ""
     elsewhere: list[Number] = field(default_factory=list)
     images: dict[str, Term] = field(default_factory=dict)
+    second: str = ""
 
 
 class Source(random.Random):
@@ -276,19 +278,6 @@ def clear(source: Source) -> Case:
 
 
 @_recipe
-def exponentiate(source: Source) -> Case:
-    names, at, given = _start(source)
-    item = source.term(names, 1)
-    for _ in range(source.randint(1, 3)):
-        item = item + source.choice((1, -1, 2, fmpq(1, 2), fmpq(-3, 2))) * log(
-            source.term(names, 2)
-        )
-    fact = falsified(source, item, at, (">=", ">"))
-    scale = source.choice((fmpq(1), fmpq(2), fmpq(1, 2), fmpq(4), fmpq(-2)))
-    return Case(Sequent(given, fact), at, {"scale": scale})
-
-
-@_recipe
 def monotone(source: Source) -> Case:
     names, at, given = _start(source)
     function = source.choice(("exp", "log", "sqrt", "atan", "erfc"))
@@ -496,6 +485,35 @@ def secant(source: Source) -> Case:
 
 
 @_recipe
+def hump(source: Source) -> Case:
+    far = source.random() < 0.4
+    names, at, given, ends = _bounded(source, (1,) if far else (1, -1))
+    x, rest = var(names[0]), names[1:] or ("w",)
+    at.setdefault("w", Fraction(1))
+    lower, upper = ends[0], None if far else ends[1]
+    item = source.term(names, smooth=True)
+    if source.random() < 0.7:  # zero at the ends, often positive or negative between
+        last = exp(-x) if upper is None else upper - x
+        bend = source.choice((ONE, num(-1), exp(x), x - source.constant(), source.term(rest, 1)))
+        item = (x - lower) * last * bend + source.choice((ZERO, ZERO, ONE, -ONE)) * (x - lower)
+    goal = falsified(source, item, at, (">=",))
+    weight = source.choice((ONE, ONE, exp(-x), exp(x), x, num(-1), ZERO, source.term(names, 1)))
+    near = source.choice((ONE, ONE, num(2), ZERO, num(-1), source.term(rest, 1), x))
+    rate = source.choice((ONE, num(5), num(-1), source.constant(), source.term(rest, 1)))
+    new = "u" if source.random() < 0.9 else source.choice(NAMES)
+    here, start = _fraction(at[names[0]]), _fraction(value(lower, at))
+    stop = here + 8 if upper is None else _fraction(value(upper, at))
+    values: list[Number] = [start + (here - start) * Fraction(k, 8) for k in range(9)]
+    values += [here + (stop - here) * Fraction(k, 8) for k in range(1, 9)]
+    for near_end in (Fraction(1, 10), Fraction(1, 100), Fraction(1, 10_000)):
+        values += [start + (here - start) * near_end, stop - (stop - here) * near_end]
+    values += [here + Fraction(4) ** k for k in range(3, 12, 3)] if upper is None else []
+    parameters = {"name": names[0], "lower": lower, "upper": upper, "new": new}
+    parameters |= {"weight": weight, "tail": (near, rate)}
+    return Case(Sequent(given, goal), at, parameters, names[0], values, second=new)
+
+
+@_recipe
 def approach(source: Source) -> Case:
     direction, far = source.choice((1, -1)), source.random() < 0.4
     names, at, given = _start(source, 1)
@@ -680,6 +698,9 @@ def _candidates(case: Case) -> Iterator[Point]:
     yield at
     for number in case.elsewhere:
         yield {**case.point, case.name: number}
+    if case.second:
+        for number, other in product(case.elsewhere, repeat=2):
+            yield {**case.point, case.name: number, case.second: other}
 
 
 def _vanishes(premise: Sequent, case: Case) -> bool:

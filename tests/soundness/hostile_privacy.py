@@ -590,6 +590,19 @@ def pointwise(source: Source) -> Attempt:
     return Attempt(goal, World(at, (atoms,)), {})
 
 
+@_recipe
+def spread(source: Source) -> Attempt:
+    at, atoms = _point(source), _atoms(source, source.randint(2, 4))
+    regions = tuple(
+        Region(*(num(fmpq(m.numerator, m.denominator)) for m in pair), weight=ONE) for pair in atoms
+    )
+    pairs = [Pair(regions), Pair((Region(ONE, ONE, weight=ONE),))]
+    source.shuffle(pairs)
+    claim = replace(_broken(source, atoms, at, ("BoundedRange",)), two_way=source.random() < 0.1)
+    goal = Statement(PARAMETERS, _facts(source, at), (Mechanism(tuple(pairs)),), (claim,))
+    return Attempt(goal, World(at, (atoms,)), {})
+
+
 # -- one attack
 
 

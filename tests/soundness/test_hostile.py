@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from flint import fmpq
 
-from dpsym.kernel import rules_algebra, rules_logic, rules_mechanisms
+from dpsym.kernel import rules_algebra, rules_calculus, rules_logic, rules_mechanisms
 from dpsym.kernel.proofs import step
 from dpsym.kernel.refusal import Refusal
 from dpsym.kernel.rules import RULES
@@ -46,14 +46,21 @@ def test_a_rule_without_its_side_condition_is_noticed(monkeypatch: pytest.Monkey
         assert "UNSOUND" in outcomes, rule
 
 
+def test_a_hump_without_its_pattern_or_ends_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    empty = Sequent((), Fact(num(0), ">="))
+    monkeypatch.setattr(rules_calculus, "normal", lambda *_: empty)
+    outcomes = {hostile_leaf.attack("hump", Source(f"hump {k}"))[0] for k in range(200)}
+    assert "UNSOUND" in outcomes
+
+
 @pytest.mark.parametrize(
     ("rule", "part"),
     [
-        ("integral", "shown"),
-        ("integral", "normal"),
-        ("masses", "shown"),
-        ("masses", "normal"),
-        ("distributions", "normal"),
+        ("integral", "rp.shown"),
+        ("integral", "sq.normal"),
+        ("masses", "rp.shown"),
+        ("masses", "sq.normal"),
+        ("distributions", "sq.normal"),
         ("equal", "Sequent"),
     ],
 )
@@ -61,7 +68,8 @@ def test_a_rule_for_mechanisms_without_a_premise_is_noticed(
     monkeypatch: pytest.MonkeyPatch, rule: str, part: str
 ) -> None:
     empty = Sequent((), Fact(num(0), ">="))
-    monkeypatch.setattr(rules_mechanisms, part, lambda *_: [] if part == "shown" else empty)
+    left = [] if part == "rp.shown" else empty
+    monkeypatch.setattr(f"{rules_mechanisms.__name__}.{part}", lambda *_: left)
     sources = (Source(f"{rule} {k}") for k in range(900))
     assert any(hostile_mechanisms.attack(rule, source)[0] == "UNSOUND" for source in sources)
 

@@ -84,7 +84,6 @@ def steps(draw: st.DrawFn, sequent: Sequent) -> tuple[str, dict[str, Any]]:
         "have": {"fact": facts},
         "multiply": {"factor": some},
         "clear": {"signs": st.lists(st.tuples(some, signs), max_size=2).map(tuple)},
-        "exponentiate": {"scale": scales},
         "monotone": {
             "function": st.sampled_from(["exp", "log", "sqrt", "atan", "erfc"]),
             "larger": some,
@@ -190,6 +189,11 @@ def calculus() -> list[tuple[str, dict[str, Any]]]:
             for direction in (1, -1):
                 parameters = {"name": "x", "start": start, "direction": direction}
                 out.append(("secant", parameters | {"before": before}))
+    for upper in (None, ONE, num(2)):
+        for weight in (ONE, num(-1), x, exp(-x)):
+            for tail in ((ONE, ONE), (ZERO, ONE), (ONE, num(-1))):
+                parameters = {"name": "x", "lower": ZERO, "upper": upper, "new": "u"}
+                out.append(("hump", parameters | {"weight": weight, "tail": tail}))
     smooths = [ZERO, x - 1, -x * fmpq(1, 2), num(fmpq(1, 2)), 1 - x, x, num(fmpq(-1, 2))]
     for smooth in smooths:
         for hinges in HINGES:

@@ -693,6 +693,21 @@ def test_a_function_that_is_not_bounded_below_is_refused() -> None:
     assert any(fails(premise, at) for premise in step(goal, "integral", given) if _about(premise))
 
 
+def test_losses_further_apart_than_the_range() -> None:
+    """The loss log 2 - x is unbounded; between x = 0 and x = 2 it changes by 2."""
+    goal = statement(Guarantee("BoundedRange", (HALF,), False), FAST_SLOW)
+    at = {"x": Fraction(2), "$y": Fraction(0)}, {"x": Fraction(0), "$y": Fraction(2)}
+    premises = [one for one in step(goal, "spread", {}) if isinstance(one, Sequent)]
+    assert any(fails(premise, point) for premise in premises for point in at)
+
+
+def test_a_range_where_one_density_vanishes() -> None:
+    """All loss of P is infinite where Q has no mass, however small the differences."""
+    goal = statement(Guarantee("BoundedRange", (HALF,), False), density(exp(-x), ZERO))
+    premises = [one for one in step(goal, "spread", {}) if isinstance(one, Sequent)]
+    assert any(fails(premise, {"x": Fraction(1)}) for premise in premises)
+
+
 def _about(premise: object) -> bool:
     return isinstance(premise, Sequent) and premise.vars == {RATIO}
 

@@ -104,6 +104,7 @@ ONE_PIECE = by_pieces((TAIL,))
 FROM_U = noise(variables=(("u", "real"),), facts=(Fact(var("u"), ">="),))
 PAIRS_OF_U = Mechanism((Pair((Region(var("u"), ONE),), (("u", "real"),)),))
 KL = Guarantee("KLDP", (d1,), **ONE_WAY)
+RANGE = Guarantee("BoundedRange", (e1,), **ONE_WAY)
 STEPS = {"kind": "integer"}
 
 MECHANISM_RULES = {
@@ -140,14 +141,6 @@ MECHANISM_RULES = {
         (noise(), {"name": "n", "value": power(num(2), -1)}, "an integer for an integer"),
         (noise(), {"name": "d1", "value": d1}, "declared variables"),
         (noise(), {"name": "d1", "value": x}, "declared variables"),
-    ],
-    "mirror": [
-        (noise(), {"name": "x", "new": "y"}, "a variable of the goal"),
-        (FROM_U, {"name": "u", "new": "y"}, "a variable of the goal"),
-        (noise(), {"name": "d1", "new": "d1"}, "a new variable"),
-        (noise(), {"name": "d1", "new": "x"}, "a new variable"),
-        (FROM_U, {"name": "d1", "new": "u"}, "a new variable"),
-        (noise(), {"name": "d1", "new": "$t"}, "a new variable"),
     ],
     "integral": [
         (TWO_APPROX, ONE_PIECE, "one explicit mechanism"),
@@ -405,6 +398,13 @@ REFUSED = {
         (TWO_PURE, {"stage": 5}, "the index of a stage"),
         (goal(Processed((ZCDP,)), claims=(ZCDP,)), {"stage": 0}, "not a family"),
         (goal(Processed((DISTRIBUTIONS,)), claims=(ZCDP,)), {"stage": 0}, "not a family"),
+    ],
+    "spread": [
+        (goal(pure(e1), claims=(RANGE,)), {}, "one explicit mechanism"),
+        (goal(COIN, COIN, claims=(RANGE,)), {}, "one explicit mechanism"),
+        (goal(COIN, claims=(pure(e1, **ONE_WAY),)), {}, "a claim of a bounded range"),
+        (goal(COIN, claims=(replace(RANGE, two_way=True),)), {}, "in one direction"),
+        (goal(COIN, claims=(replace(ZCDP, two_way=False),)), {}, "a claim of a bounded range"),
     ],
     "pointwise": [
         (TWO_PURE, {}, "one explicit mechanism"),

@@ -10,8 +10,9 @@ from dpsym.kernel import terms as tm
 from dpsym.kernel.definitions import Moment, constraints
 from dpsym.kernel.refusal import Refusal
 from dpsym.kernel.rules import step
+from dpsym.kernel.rules_mechanisms import is_integer
 from dpsym.kernel.sequents import Facts, Sequent, context
-from dpsym.kernel.statements import REAL, Fact, Guarantee, Mechanism, Pair, Statement
+from dpsym.kernel.statements import INTEGER, REAL, Fact, Guarantee, Mechanism, Pair, Statement
 from dpsym.kernel.terms import ZERO, Term, var
 from dpsym.search.integrals.cuts import reduced
 from dpsym.search.integrals.inferences import Inference, fresh, inferences, settled
@@ -71,7 +72,9 @@ def _cases(goal: Statement, name: str) -> Iterator[Case | None]:
             continue
         for index, inner in enumerate(statements):
             for case in _cases(inner, name):
-                yield None if case is None else _back(case, rule, given, index)
+                yield (
+                    None if case is None else _back(case, rule, given, index, dict(goal.variables))
+                )
         return
     yield None
 
@@ -94,21 +97,23 @@ def _possible(goal: Statement) -> Iterator[Inference]:
         return
 
 
-def _back(case: Case, rule: str, parameters: dict[str, object], index: int) -> Case:
-    """The case of a premise in the variables of the goal."""
+def _back(
+    case: Case, rule: str, parameters: dict[str, object], index: int, kinds: dict[str, str]
+) -> Case:
+    """The case of a premise in the variables of the goal, of these kinds."""
     if rule == "either":
         item = parameters["item"]
         sign = item if isinstance(item, Term) else ZERO
         side = Fact(sign, ">=") if index == 0 else Fact(-sign, ">")
         return replace(case, conditions=(side, *case.conditions))
-    name = str(parameters["name"])
-    if rule == "mirror":
-        names = {str(parameters["new"]): -var(name)}
-        facts = tuple(fact.substitute(names) for fact in case.conditions)
-        floors = tuple((n, tm.substitute(item, names)) for n, item in case.floors)
-        return Case(facts, tm.substitute(case.total, names), floors)
-    if rule == "named" and isinstance(parameters["value"], Term):
-        return replace(case, floors=((name, parameters["value"]), *case.floors))
+    value = parameters.get("value")
+    if rule == "named" and isinstance(value, Term):
+        name = str(parameters["name"])
+        if parameters["kind"] == INTEGER and not is_integer(value, kinds):
+            return replace(case, floors=((name, value), *case.floors))
+        facts = tuple(fact.substitute({name: value}) for fact in case.conditions)
+        floors = tuple((n, tm.substitute(item, {name: value})) for n, item in case.floors)
+        return Case(facts, tm.substitute(case.total, {name: value}), floors)
     return case
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
+from dpsym.kernel.canon import to_term
 from dpsym.kernel.definitions import Form, Moment, constraints
 from dpsym.kernel.proofs import Lemma
 from dpsym.kernel.rules_mechanisms import Limit, Piece, homogeneous
@@ -99,15 +100,21 @@ def by_largest_loss(goal: Statement) -> Iterator[Inference]:
 
 def _turned(goal: Statement) -> Inference | None:
     """A variable that is zero replaced by zero, one that is never positive by a nonnegative one."""
+    known = context(goal.facts).bounds
     signs: dict[str, set[int]] = {}
-    for x, slope, end, _ in context(goal.facts).bounds:
+    for x, slope, end, _ in known:
         if not end:
             signs.setdefault(str(x.value), set()).add(1 if slope > 0 else -1)
     for name, found in signs.items():
         if found == {1, -1}:
             return "equal", {"name": name, "value": ZERO}
         if found == {-1}:
-            return "mirror", {"name": name, "new": fresh(goal, name)}
+            ends = [(slope > 0, end) for x, slope, end, _ in known if x.value == name]
+            both = [end for above, end in ends if above and (False, end) in ends]
+            if both:
+                return "equal", {"name": name, "value": to_term(both[0])}
+            kind = dict(goal.variables)[name]
+            return "named", {"name": fresh(goal, name), "value": -var(name), "kind": kind}
     return None
 
 

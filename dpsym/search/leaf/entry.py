@@ -246,7 +246,7 @@ def _with_facts(
     """A proof that first states that the goal is defined, where that is not evident; or the goal
     that stayed open."""
     if not facts:
-        return search.run(sequent) or sequent
+        return _with_cleared(search, sequent)
     fact, *rest = facts
     parameters = {"fact": fact}
     left = premises(sequent, "have", parameters)
@@ -260,3 +260,17 @@ def _with_facts(
         proofs.append(found)
     last = _with_facts(search, left[-1], rest, known)
     return Proof("have", parameters, (*proofs, last)) if isinstance(last, Proof) else last
+
+
+def _with_cleared(search: Search, sequent: Sequent) -> Proof | Sequent:
+    """A proof that first clears denominators of hypotheses; or the goal that stayed open."""
+    from dpsym.search.leaf.denominators import cleared  # loads numpy
+
+    for fact, proof in cleared(sequent, search.run):
+        parameters = {"fact": fact}
+        left = premises(sequent, "have", parameters)
+        if left is None or len(left) != 2:
+            continue
+        last = _with_cleared(search, left[-1])
+        return Proof("have", parameters, (proof, last)) if isinstance(last, Proof) else last
+    return search.run(sequent) or sequent

@@ -21,6 +21,7 @@ from dpsym.kernel.canon import (
     Monomial,
     Poly,
     constant,
+    lone,
     mono_power,
     mono_term,
     plus,
@@ -377,20 +378,41 @@ def _calculus(sequent: Sequent, form: Poly) -> Iterator[Move]:
         yield from _limits(sequent, name, about, scales)
         yield from _secants(sequent, name, about)
         if weak:
+            yield from _humps(sequent, name, about)
             plain = {"smooth": sequent.goal.term, "hinges": ()}  # concave between the ends
             for low, _ in dict.fromkeys(about.lower):
                 for high, _ in dict.fromkeys(about.upper):
                     yield Move("vertex", plain | {"name": name, "lower": low, "upper": high})
-    logs = [value for mono, value in form.items() for item, _ in mono[1] if item.op == "log"]
-    if logs and any(item.op == "log" and item.vars for item in atoms(form)):
-        whole = fmpq(lcm(*(int(value.q) for value in logs)))
-        yield Move("exponentiate", {"scale": whole})
+    exponentials = _exponentials(form)
+    if exponentials is not None:
+        yield exponentials
     logarithms = _logarithms(sequent, form)
     if logarithms is not None:
         yield Move("monotone", logarithms)
     monotone = compared(sequent, form)
     if monotone is not None:
         yield Move("monotone", monotone)
+
+
+def _exponentials(form: Poly) -> Move | None:
+    """A sum of logarithms: compare the exponentials of both sides."""
+    if not any(item.op == "log" and item.vars for item in atoms(form)):
+        return None
+    logs = [value for mono, value in form.items() for item, _ in mono[1] if item.op == "log"]
+    whole = lcm(*(int(value.q) for value in logs))
+    above, below, rest = tm.ONE, tm.ONE, {}
+    for mono, value in scaled(form, whole).items():
+        inside = lone(mono, "log")
+        if inside is None:
+            rest[mono] = value
+        elif value.q != 1:
+            return None
+        else:
+            factor = tm.power(inside.args[0], abs(int(value)))
+            above, below = (above * factor, below) if value > 0 else (above, below * factor)
+    larger = tm.exp(to_term(rest)) * above
+    scale = None if whole == 1 else tm.num(whole)
+    return Move("monotone", {"function": "log", "larger": larger, "smaller": below}, scale)
 
 
 def _logarithms(sequent: Sequent, form: Poly) -> Parameters | None:
@@ -447,6 +469,27 @@ def _secants(sequent: Sequent, name: str, about: Bounded) -> Iterator[Move]:
                     base = {"name": name, "start": end, "direction": direction}
                     yield Move("secant", base | {"before": before})
                     break
+
+
+def _humps(sequent: Sequent, name: str, about: Bounded) -> Iterator[Move]:
+    """Zero at one end, and not decided by the sign of the derivative alone."""
+    hypotheses, item = sequent.hypotheses, sequent.goal.term
+    if item.kinked:
+        return
+    slope = context(hypotheses).canon(tm.derivative(item, name))
+    inner = [part for part in exponentials(slope) if name in mono_term((part, NOTHING)).vars]
+    weights = [tm.ONE, *(to_term({(part, NOTHING): fmpq(1)}) for part in inner[:4])]
+    new = fresh(name, sequent.vars)
+    for lower, _ in dict.fromkeys(about.lower):
+        start = _zero_at(sequent, name, lower)
+        uppers: list[Term | None] = [end for end, _ in dict.fromkeys(about.upper)]
+        for upper in uppers or [None]:
+            stop = upper is not None and evident(hypotheses, substitute(item, {name: upper}), ">=")
+            if not (start or stop) or (upper is not None and name in upper.vars):
+                continue
+            base = {"name": name, "lower": lower, "upper": upper, "new": new}
+            for weight in weights:
+                yield Move("hump", base | {"weight": weight, "tail": (tm.ONE, tm.ONE)})
 
 
 def _zero_at(sequent: Sequent, name: str, point: Term) -> bool:

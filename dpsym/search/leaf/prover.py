@@ -40,7 +40,7 @@ _ROUNDS = (
 _DEPTH = 100
 _FEW_BOXES, _SOME_BOXES, _MANY_BOXES = 12, 75, 300
 _MOST_STEPS = 12  # remembered of one sequent, for what is left open
-_LAST_MATTERS = frozenset({"derive", "approach", "secant", "clear", "subtract", "multiply"})
+_LAST_MATTERS = frozenset({"derive", "approach", "secant", "hump", "clear", "subtract", "multiply"})
 
 
 class Search:

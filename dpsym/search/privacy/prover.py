@@ -317,6 +317,9 @@ class _Prover:
         """Rules to try for one explicit mechanism, planned within the time that is left."""
         if support:
             yield "pointwise", {}
+        if goal.claims[0].name == "BoundedRange":
+            yield "spread", {}
+            return
         found = (by_largest_loss if support else inferences)(goal)
         for count in itertools.count():
             try:
