@@ -152,7 +152,9 @@ def _by_exponential(item: Term, x: Term, facts: Facts, samples: Samples) -> list
             _split_factor(z0, facts, samples)
         if True in signs:
             good.append(reduced(z0, facts))
-    return [tm.log(z0) / rate for z0 in good]
+    normal = context(facts).canon.normal
+    found_at = [tm.log(z0) / rate for z0 in good]
+    return [min(item, normal(item), key=lambda one: one.size) for item in found_at]
 
 
 def reduced(item: Term, facts: Facts) -> Term:

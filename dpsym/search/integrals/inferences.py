@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from dpsym.kernel.canon import to_term
 from dpsym.kernel.definitions import Form, Moment, constraints
 from dpsym.kernel.proofs import Lemma
 from dpsym.kernel.rules_mechanisms import Limit, Piece, homogeneous
@@ -29,6 +28,7 @@ from dpsym.search.integrals.losses import candidates
 from dpsym.search.integrals.masses import mass_plan
 from dpsym.search.integrals.plans import NeedsFloor, NoPlan, moved, pieces_of
 from dpsym.search.integrals.sampling import is_largest, parameters
+from dpsym.search.integrals.whole import as_whole, known_value, one_by_one
 from dpsym.search.privacy.leaves import plausible
 
 __all__ = ["Inference", "by_largest_loss", "fresh", "inferences", "nothing", "settled"]
@@ -58,6 +58,10 @@ def inferences(goal: Statement) -> Iterator[Inference]:
     if not isinstance(forward, Moment):
         return
     form = forward.form
+    step = one_by_one(goal) if form.f.kinked else None
+    if step is not None:
+        yield step
+        return
     for mirror in (False, True):
         below = _low(form, goal) if mirror else None
         found = mass_plan(goal, pair, form, claim.reverse, mirror, below)
@@ -99,20 +103,18 @@ def by_largest_loss(goal: Statement) -> Iterator[Inference]:
 
 
 def _turned(goal: Statement) -> Inference | None:
-    """A variable that is zero replaced by zero, one that is never positive by a nonnegative one."""
+    """A variable whose value is known replaced by it, bounds of integers made whole, a variable
+    that is never positive replaced by a nonnegative one."""
+    step = known_value(goal) or as_whole(goal, fresh(goal, "u"))
+    if step is not None:
+        return step
     known = context(goal.facts).bounds
     signs: dict[str, set[int]] = {}
     for x, slope, end, _ in known:
         if not end:
             signs.setdefault(str(x.value), set()).add(1 if slope > 0 else -1)
     for name, found in signs.items():
-        if found == {1, -1}:
-            return "equal", {"name": name, "value": ZERO}
         if found == {-1}:
-            ends = [(slope > 0, end) for x, slope, end, _ in known if x.value == name]
-            both = [end for above, end in ends if above and (False, end) in ends]
-            if both:
-                return "equal", {"name": name, "value": to_term(both[0])}
             kind = dict(goal.variables)[name]
             return "named", {"name": fresh(goal, name), "value": -var(name), "kind": kind}
     return None

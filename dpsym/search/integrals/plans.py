@@ -41,6 +41,7 @@ Integrand = Callable[[Term, Term], Term]
 """What is integrated, by the densities p and q; zero where they are."""
 Samples = Sequence[Mapping[str, float]]
 _SAMPLES = 60
+_SHORT = 8  # integers on a stretch that are looked at one by one
 
 
 class NoPlan(Exception):
@@ -152,7 +153,7 @@ class _Planner:
                 cuts += roots(form, self.x, known, self.samples)
         cuts = [item for item in dict.fromkeys(cuts) if self.matters(item, whole)]
         if self.whole:
-            cuts = [self.first_beyond(item) for item in cuts]
+            cuts = [self.first_beyond(item, stretch) for item in cuts]
         inner = ordered(cuts, stretch.start, stretch.end, self.facts, self.samples)
         ends = [stretch.start, *inner, stretch.end]
         return [Stretch(a, b) for a, b in pairwise(ends)]
@@ -180,8 +181,9 @@ class _Planner:
         names = self.samples[0]
         return {n: np.repeat([at[n] for at in self.samples], count) for n in names}
 
-    def first_beyond(self, item: Term) -> Term:
-        """The first integer beyond a cut, the integer itself if it is one that starts a piece."""
+    def first_beyond(self, item: Term, stretch: Stretch) -> Term:
+        """The first integer beyond a cut, the integer itself if it is one that starts a piece.
+        On a short stretch, it is a question about the parameters which integer that is."""
         kinds = dict(self.goal.variables)
         if is_integer(item, kinds):
             return item
@@ -190,10 +192,19 @@ class _Planner:
             inside = Fact(gap, ">="), Fact(1 - gap, ">")
             if kind == INTEGER and all(map(known.evident, inside)):
                 return var(name) + 1
-        values = [number(item, at) for at in self.samples]
-        floors = {math.floor(value) for value in values if math.isfinite(value)}
-        if len(floors) == 1:
-            return tm.num(floors.pop() + 1)
+        low, high = (
+            end.value if end is not None and end.op == "num" else None
+            for end in (stretch.start, stretch.end)
+        )
+        found = set()
+        for value in (number(item, at) for at in self.samples):
+            if math.isfinite(value):
+                before = value if low is None else max(value, float(low) - 1)
+                found.add(math.floor(before if high is None else min(before, float(high) - 1)))
+        if len(found) == 1:
+            return tm.num(found.pop() + 1)
+        if low is not None and high is not None and high - low <= _SHORT:
+            raise Split(plain(item - sorted(found)[len(found) // 2], self.facts))
         raise NeedsFloor(item)
 
     def branches(self, item: Term, stretch: Stretch) -> list[Term]:
