@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import sympy as sp
 
-from dpsym.checking import check, sign_of
+from dpsym.checking import confirm, sign_of
 from dpsym.errors import InputError, ProofError, shown
 from dpsym.guarantees import ApproxDP, Guarantee, PureDP, RenyiDP
 from dpsym.kernel import statements
@@ -172,7 +172,7 @@ class _Derivation:
             raise ProofError(_NotFound(self.name, self.mechanism))
         pair, total, expr = self.largest(found)
         for value in simpler(finish(expr)):
-            verdict = check(self.mechanism, claimed(value), self.where, budget=self.left())
+            verdict = confirm(self.mechanism, claimed(value), self.where, self.left())
             if isinstance(verdict, Proved) and isinstance(verdict.theorem, Result):
                 return ClosedForm(value, self.name, verdict.theorem, self.attained(pair, total))
         raise ProofError(verdict)
@@ -212,7 +212,7 @@ class _Derivation:
             if not is_largest(value, (other[0] for other in found), samples):
                 continue
             for expr in simpler(to_sympy(value, self.scope.symbols)):
-                verdict = check(self.mechanism, PureDP(expr), self.where, budget=self.left())
+                verdict = confirm(self.mechanism, PureDP(expr), self.where, self.left())
                 if isinstance(verdict, Proved) and isinstance(verdict.theorem, Result):
                     lower = self.taken(value, region, at)
                     return ClosedForm(expr, self.name, verdict.theorem, lower)
@@ -247,10 +247,7 @@ class _Derivation:
             return sp.Gt(expr, 0) if fact.rel == ">" else sp.Ge(expr, 0)
 
         pieces = [
-            (
-                _simple(self.shorter(case.total)),
-                sp.And(*(side(fact) for fact in case.conditions)),
-            )
+            (_simple(self.shorter(case.total)), sp.And(*(side(fact) for fact in case.conditions)))
             for case in found
         ]
         if len({value for value, _ in pieces}) == 1:

@@ -14,6 +14,7 @@ from dpsym.kernel.rules_mechanisms import is_integer
 from dpsym.kernel.sequents import Facts, Sequent, context
 from dpsym.kernel.statements import INTEGER, REAL, Fact, Guarantee, Mechanism, Pair, Statement
 from dpsym.kernel.terms import ZERO, Term, var
+from dpsym.search import leaf
 from dpsym.search.integrals.cuts import reduced
 from dpsym.search.integrals.inferences import Inference, fresh, inferences, settled
 from dpsym.search.integrals.plans import NoPlan
@@ -27,8 +28,8 @@ _MOST_CASES, _SAMPLES = 16, 40
 
 @dataclass(frozen=True)
 class Case:
-    """Where the ``conditions`` hold, the integral is ``total``; ``floors`` are the names in it of
-    the integer parts of terms."""
+    """Where the ``conditions`` hold and those of no case before it, the integral is ``total``;
+    ``floors`` are the names in it of the integer parts of terms."""
 
     conditions: tuple[Fact, ...]
     total: Term
@@ -51,7 +52,18 @@ def cases(goal: Statement) -> tuple[Case, ...] | None:
         if case is None or len(found) == _MOST_CASES:
             return None
         found.append(case)
-    return tuple(found)
+    return tuple(replace(case, conditions=_needed(case, goal.facts)) for case in found)
+
+
+def _needed(case: Case, facts: Facts) -> tuple[Fact, ...]:
+    """The conditions of a case without the strict ones, which only exclude the cases before it,
+    and without those that follow from others."""
+    kept = tuple(fact for fact in case.conditions if fact.rel == ">=")
+    for fact in kept:
+        others = tuple(one for one in kept if one is not fact)
+        if leaf.easy(Sequent((*facts, *others), fact)):
+            kept = others
+    return kept
 
 
 def _cases(goal: Statement, name: str) -> Iterator[Case | None]:
@@ -199,11 +211,9 @@ def joined(found: tuple[Case, ...]) -> Term:
     """The total by cases, as one term."""
     out = found[-1].total
     for case in reversed(found[:-1]):
-        value = case.total
-        for fact in reversed(case.conditions):
-            if fact.rel == ">=":
+        if case.total is not out:
+            value = case.total
+            for fact in reversed(case.conditions):
                 value = tm.ite(fact.term, value, out)
-            else:
-                value = tm.ite(-fact.term, out, value)
-        out = value
+            out = value
     return out

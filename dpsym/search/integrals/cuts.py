@@ -20,11 +20,11 @@ from dpsym.kernel.refusal import Refusal
 from dpsym.kernel.sequents import Facts, context
 from dpsym.kernel.statements import Fact
 from dpsym.kernel.terms import ZERO, Term, subterms
+from dpsym.search.integrals.sampling import numbers
 from dpsym.search.integrals.substitutions import Z, in_exponential
 from dpsym.search.integrals.summands import coefficients
 from dpsym.search.leaf.factoring import factors
 from dpsym.search.leaf.numeric import Values
-from dpsym.search.samples import number
 
 __all__ = [
     "Split",
@@ -130,7 +130,7 @@ def roots(item: Term, x: Term, facts: Facts, samples: Samples) -> list[Term]:
         c, b, a = coefs
         inside = tm.power(b, 2) - 4 * a * c
         _settle(inside, facts, samples)
-        if all(number(inside, point) <= 0 for point in samples):
+        if all(value <= 0 for value in numbers(inside, samples)):
             return []
         root = _root(canon, inside)
         return [*at_zero, *(canon.normal((way * root - b) / (2 * a)) for way in (-1, 1))]
@@ -147,7 +147,7 @@ def _by_exponential(item: Term, x: Term, facts: Facts, samples: Samples) -> list
     over = roots(inner, z, (*facts, Fact(z, ">")), samples)
     good = []
     for z0 in over:
-        signs = {number(z0, at) > 0 for at in samples if math.isfinite(number(z0, at))}
+        signs = {value > 0 for value in numbers(z0, samples) if math.isfinite(value)}
         if signs == {True, False}:
             _split_factor(z0, facts, samples)
         if True in signs:
@@ -191,7 +191,7 @@ def _split_factor(item: Term, facts: Facts, samples: Samples) -> None:
     found = factors(whole)
     parts = [cn.to_term(whole)] if found is None else [part for part, k in found[1] if k % 2]
     for part in (*parts, *(one for one, k in below.items() if k % 2)):
-        values = [number(part, at) for at in samples]
+        values = numbers(part, samples)
         if min(values) < -_TOLERANCE and max(values) > _TOLERANCE:
             raise Split(plain(part, facts))
 
@@ -228,7 +228,7 @@ def _is_zero(item: Term, facts: Facts, samples: Samples) -> bool:
         return False
     if known.evident(Fact(item, ">=")) and known.evident(Fact(-item, ">=")):
         return True
-    values = [number(item, point) for point in samples]
+    values = numbers(item, samples)
     if not any(value < -_TOLERANCE for value in values) and known.evident(Fact(item, ">=")):
         raise Split(plain(-item, facts))
     if not any(value > _TOLERANCE for value in values) and known.evident(Fact(-item, ">=")):
@@ -244,7 +244,7 @@ def _is_zero(item: Term, facts: Facts, samples: Samples) -> bool:
 
 def _settle(item: Term, facts: Facts, samples: Samples) -> None:
     """``Split`` unless the term has one sign at all samples."""
-    values = [number(item, point) for point in samples]
+    values = numbers(item, samples)
     if any(value > _TOLERANCE for value in values) and any(value < -_TOLERANCE for value in values):
         raise Split(plain(item, facts))
 
@@ -286,7 +286,7 @@ def ordered(
     depends on the sample."""
     points = list(dict.fromkeys(found))
     ends = [item for item in (start, end) if item is not None]
-    rows = {item: [number(item, at) for at in samples] for item in (*ends, *points)}
+    rows = {item: numbers(item, samples) for item in (*ends, *points)}
     points = [item for item in points if 2 * sum(map(math.isfinite, rows[item])) > len(samples)]
     good = [i for i in range(len(samples)) if all(math.isfinite(rows[item][i]) for item in points)]
     values = {item: [row[i] for i in good] for item, row in rows.items()}

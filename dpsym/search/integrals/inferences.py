@@ -127,7 +127,7 @@ def _settled(goal: Statement, plan: Any, rule: str) -> Iterator[Inference]:
     except Split as split:
         if not split.item.vars <= {name for name, _ in goal.variables}:
             raise NoPlan("a case distinction by the output") from None
-        item = _unsigned(goal, split.item)
+        item = split.item
         yield "either", {"item": item}
         yield "either", {"item": -item}
     except NeedsFloor as needs:

@@ -16,6 +16,7 @@ from dpsym.kernel.sequents import Facts, context, with_facts
 from dpsym.kernel.statements import Fact
 from dpsym.kernel.terms import ONE, ZERO, Term
 from dpsym.search.integrals.cuts import Split, plain
+from dpsym.search.integrals.sampling import numbers
 from dpsym.search.integrals.substitutions import Z, in_exponential, rational_limit
 from dpsym.search.integrals.summands import coefficients
 from dpsym.search.samples import number
@@ -30,7 +31,7 @@ def sign_at(item: Term, samples: Samples, facts: Facts = ()) -> int:
     for sign in (1, -1):
         if context(facts).evident(Fact(sign * item, ">")):
             return sign
-    values = [number(item, point) for point in samples]
+    values = numbers(item, samples)
     values = [value for value in values if not math.isnan(value)]
     if any(value > 0 for value in values) and not any(value < 0 for value in values):
         return 1

@@ -30,7 +30,7 @@ from dpsym.search.integrals.cuts import (
     switches,
 )
 from dpsym.search.integrals.limits import limit_at, sign_at
-from dpsym.search.integrals.sampling import parameters
+from dpsym.search.integrals.sampling import numbers, parameters
 from dpsym.search.leaf.factoring import factors
 from dpsym.search.leaf.numeric import Values
 from dpsym.search.samples import number
@@ -73,9 +73,7 @@ def pieces_of(
     return _Planner(goal, region, swap, integrand).pieces()
 
 
-def stretches(
-    goal: Statement, region: Region
-) -> Iterator[tuple[Stretch, Term, Term, Samples]]:
+def stretches(goal: Statement, region: Region) -> Iterator[tuple[Stretch, Term, Term, Samples]]:
     """Intervals of outputs with the forms of p and q there, and sample values of the parameters."""
     planner = _Planner(goal, region, False, lambda p, q: p)
     for one in planner.stretches():
@@ -161,7 +159,7 @@ class _Planner:
     def matters(self, item: Term, whole: Sequence[Term]) -> bool:
         """Whether one of the terms has different forms on both sides of the point."""
         normal = context(self.facts).canon.normal
-        places = np.array([number(item, at) for at in self.samples])
+        places = np.array(numbers(item, self.samples))
         known = np.isfinite(places)
         sides = []
         for way in (-1, 1):
@@ -197,7 +195,7 @@ class _Planner:
             for end in (stretch.start, stretch.end)
         )
         found = set()
-        for value in (number(item, at) for at in self.samples):
+        for value in numbers(item, self.samples):
             if math.isfinite(value):
                 before = value if low is None else max(value, float(low) - 1)
                 found.add(math.floor(before if high is None else min(before, float(high) - 1)))

@@ -177,9 +177,14 @@ def _factored(search: Any, sequent: Sequent, rest: tuple[Hint, ...]) -> Proof | 
     )
     if largest is None or not all(sign for _, _, sign in others):
         return prove_with(search, sequent, rest)
-    monomial = tm.mul(tm.num(found[0]), *(tm.power(item, k) for item, k in found[1] if (item, k) not in sums))
+    monomial = tm.mul(
+        tm.num(found[0]), *(tm.power(item, k) for item, k in found[1] if (item, k) not in sums)
+    )
     sign = math.prod(sign for _, k, sign in others if k % 2)
-    parameters = {"coefficient": fmpq(sign), "factors": (*others, (sign * monomial * largest, 1, 1))}
+    parameters = {
+        "coefficient": fmpq(sign),
+        "factors": (*others, (sign * monomial * largest, 1, 1)),
+    }
     left = premises(sequent, "factor", parameters)
     if not left:
         return None
