@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 
-from dpsym.kernel import canon as cn
 from dpsym.kernel import terms as tm
 from dpsym.kernel.definitions import Moment, constraints
 from dpsym.kernel.refusal import Refusal
@@ -15,7 +15,7 @@ from dpsym.kernel.sequents import Facts, Sequent, context
 from dpsym.kernel.statements import INTEGER, REAL, Fact, Guarantee, Mechanism, Pair, Statement
 from dpsym.kernel.terms import ZERO, Term, var
 from dpsym.search import leaf
-from dpsym.search.integrals.cuts import reduced
+from dpsym.search.integrals.cuts import shorter
 from dpsym.search.integrals.inferences import Inference, fresh, inferences, settled
 from dpsym.search.integrals.plans import NoPlan
 from dpsym.search.integrals.sampling import is_largest, parameters
@@ -41,6 +41,7 @@ def moment(f: Term, at_p: Term | None, bound: Term = ZERO) -> Guarantee:
     return Guarantee("MomentBound", (f, at_p, bound), two_way=False)
 
 
+@lru_cache(maxsize=200)
 def cases(goal: Statement) -> tuple[Case, ...] | None:
     """The integral in the goal's only claim, whose bound is zero and whose mechanism is one pair;
     None if a part of it is not found."""
@@ -79,7 +80,7 @@ def _cases(goal: Statement, name: str) -> Iterator[Case | None]:
             for one in premises:
                 if isinstance(one, Sequent) and name in one.goal.term.vars:
                     total = tm.substitute(-one.goal.term, {name: ZERO})
-                    yield Case((), _shorter(total, goal.facts))
+                    yield Case((), shorter(total, goal.facts))
                     return
             continue
         for index, inner in enumerate(statements):
@@ -89,17 +90,6 @@ def _cases(goal: Statement, name: str) -> Iterator[Case | None]:
                 )
         return
     yield None
-
-
-def _shorter(total: Term, facts: Facts) -> Term:
-    """The total without common factors above and below the line, if it has fewer parts then."""
-    canon = context(facts).canon
-    whole = canon(total)
-    try:
-        less = canon(reduced(cn.to_term(whole), facts))
-    except Refusal:
-        less = whole
-    return cn.to_term(less if len(less) < len(whole) else whole)
 
 
 def _possible(goal: Statement) -> Iterator[Inference]:

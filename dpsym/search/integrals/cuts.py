@@ -36,6 +36,7 @@ __all__ = [
     "reduced",
     "resolved",
     "roots",
+    "shorter",
     "switches",
 ]
 
@@ -182,6 +183,19 @@ def reduced(item: Term, facts: Facts) -> Term:
                 scale = -scale
             powers[one] += powers.pop(other)
     return tm.mul(tm.num(scale), *(tm.power(one, k) for one, k in powers.items() if k))
+
+
+def shorter(item: Term, facts: Facts) -> Term:
+    """The normal form, without common factors above and below the line if that has fewer parts."""
+    canon = context(facts).canon
+    whole = canon(item)
+    if not canon.together(whole)[1]:
+        return cn.to_term(whole)
+    try:
+        less = canon(reduced(cn.to_term(whole), facts))
+    except Refusal:
+        less = whole
+    return cn.to_term(less if len(less) < len(whole) else whole)
 
 
 def _split_factor(item: Term, facts: Facts, samples: Samples) -> None:

@@ -27,6 +27,7 @@ from dpsym.search.integrals.cuts import (
     plain,
     resolved,
     roots,
+    shorter,
     switches,
 )
 from dpsym.search.integrals.limits import limit_at, sign_at
@@ -220,20 +221,22 @@ class _Planner:
         """Values at some outputs inside the stretch, for all samples."""
         key = stretch.start, stretch.end
         if key not in self.known:
+            ends = [
+                [None] * len(self.samples) if end is None else numbers(end, self.samples)
+                for end in key
+            ]
             points = [
                 {**at, str(self.x.value): place}
-                for at in self.samples
-                for place in self.places(stretch, at)
+                for at, low, high in zip(self.samples, *ends, strict=True)
+                for place in self.places(low, high)
             ]
             names = points[0] if points else ()
             columns = {name: np.array([point[name] for point in points]) for name in names}
             self.known[key] = Values(columns, len(points))
         return self.known[key]
 
-    def places(self, stretch: Stretch, at: Mapping[str, float]) -> list[float]:
-        """Some outputs inside the stretch, for one sample."""
-        low = None if stretch.start is None else number(stretch.start, at)
-        high = None if stretch.end is None else number(stretch.end, at)
+    def places(self, low: float | None, high: float | None) -> list[float]:
+        """Some outputs between these ends."""
         if self.whole:
             return _whole_places(low, high)
         if low is not None and high is not None:
@@ -362,7 +365,7 @@ class _Planner:
                 if limit is None:
                     raise NoPlan(f"no limit of {found!r}")
             limits.append(limit)
-        return canon.normal(found), limits[0], limits[1]
+        return shorter(found, self.inside(part)), limits[0], limits[1]
 
 
 def _is_zero(item: Term, facts: Facts) -> bool:
