@@ -54,7 +54,7 @@ def one_by_one(goal: Statement) -> Step | None:
     for name, limits in _integers(goal):
         low, high = limits.lower, limits.upper
         if name in names and low is not None and high is not None and 0 < high - low <= _SHORT:
-            middle = ((low + high) / 2).floor() + 1
+            middle = int(((low + high) / 2).floor()) + 1
             return "either", {"item": var(name) - tm.num(middle)}
     return None
 

@@ -13,7 +13,7 @@ from dpsym.search.leaf.hinted import Hint
 from dpsym.search.samples import number, points
 
 _GRID = (0.02, 0.3, 0.7, 0.97, 1.0, 1.04, 1.4, 2.5, 6.0, 40.0)
-_TOLERANCE, _GUESS = 1e-9, 2.0
+_TOLERANCE, _GUESS = 1e-9, 4.0
 _known: dict[Fact, list[Lemma]] = {}
 
 
