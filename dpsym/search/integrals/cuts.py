@@ -23,7 +23,7 @@ from dpsym.kernel.terms import ZERO, Term, subterms
 from dpsym.search.integrals.sampling import numbers
 from dpsym.search.integrals.substitutions import Z, in_exponential
 from dpsym.search.integrals.summands import coefficients
-from dpsym.search.leaf.factoring import factors
+from dpsym.search.leaf.factoring import factors, quotient
 from dpsym.search.leaf.numeric import Values
 
 __all__ = [
@@ -186,16 +186,21 @@ def reduced(item: Term, facts: Facts) -> Term:
 
 
 def shorter(item: Term, facts: Facts) -> Term:
-    """The normal form, without common factors above and below the line if that has fewer parts."""
+    """The normal form, without sums below the line that divide what is above it."""
     canon = context(facts).canon
     whole = canon(item)
-    if not canon.together(whole)[1]:
+    above, below = canon.together(whole)
+    left = dict(below)
+    for part, k in below.items():
+        found = quotient(above, canon(part)) if k > 0 and part.op == "add" else None
+        while found is not None:
+            above, left[part] = found, left[part] - 1
+            found = quotient(above, canon(part)) if left[part] else None
+    if left == below:
         return cn.to_term(whole)
-    try:
-        less = canon(reduced(cn.to_term(whole), facts))
-    except Refusal:
-        less = whole
-    return cn.to_term(less if len(less) < len(whole) else whole)
+    return canon.normal(
+        tm.mul(cn.to_term(above), *(tm.power(one, -k) for one, k in left.items() if k))
+    )
 
 
 def _split_factor(item: Term, facts: Facts, samples: Samples) -> None:
