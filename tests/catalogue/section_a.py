@@ -26,9 +26,11 @@ from sympy import (
 import dpsym as dp
 from dpsym import noise
 from tests.catalogue.entries import (
+    DIGITS,
     ENCLOSED,
     UNKNOWN,
     Answer,
+    Enclosed,
     Section,
     below,
     check,
@@ -519,9 +521,17 @@ def _() -> Answer:
     return encloses(pair, dp.ApproxDP(eps, delta, one_way=True), delta, formula, points)
 
 
-@A.entry(UNKNOWN, why="a moment of the noise, not of its loss")
+@A.entry(ENCLOSED, why="a moment of the noise, not of its loss")
 def dgauss_variance() -> Answer:
     yield dp.Unknown("the variance of the discrete Gaussian", reason="no moment of the loss")
+
+
+@A.at_points("dgauss_variance")
+def _() -> Answer:
+    for scale, width in ((Rational(1, 4), 1e-12), (Rational(1, 2), 1e-12), (1, 1e-12), (2, 1e-38)):
+        found = noise.DiscreteGaussian(scale).enclose_variance(width=width)
+        with mpmath.workdps(DIGITS):
+            yield Enclosed(found, _number(scale) ** 2, sign=-1)
 
 
 @A.entry(ENCLOSED, why="Bessel functions are not in the language of proofs")
@@ -548,10 +558,24 @@ def _() -> Answer:
     return encloses(mechanism, dp.RenyiDP(alpha, e), e, _skellam(alpha), points, sign=-1)
 
 
-@A.entry(UNKNOWN, why="that a theta function is largest at 0 is not in the calculus", slow=True)
+@A.entry(ENCLOSED, why="that a theta function is largest at 0 is not in the calculus", slow=True)
 def dgauss_renyi_bound() -> Answer:
     mechanism = dp.AdditiveNoise(noise.DiscreteGaussian(sigma), n)
     return check(mechanism, dp.ZCDP(n**2 / (2 * sigma**2)))
+
+
+@A.at_points("dgauss_renyi_bound")
+def _() -> Answer:
+    e = symbols("e", positive=True)
+    mechanism = dp.AdditiveNoise(noise.DiscreteGaussian(sigma), n)
+    points = [
+        {sigma: Rational(1, 2), n: 1, alpha: Rational(3, 2)},
+        {sigma: Rational(1, 3), n: 2, alpha: Rational(5, 4)},
+        {sigma: 1, n: 1, alpha: Rational(5, 2)},
+        {sigma: Rational(3, 4), n: 3, alpha: Rational(22, 7)},
+    ]
+    formula = alpha * n**2 / (2 * sigma**2)
+    return encloses(mechanism, dp.RenyiDP(alpha, e), e, formula, points, sign=-1)
 
 
 @A.entry(UNKNOWN, why="an inequality of two variables that is left", slow=True)

@@ -320,10 +320,15 @@ def test_what_it_has_no_method_for() -> None:
     laplace_noise = additive(dp.noise.Laplace(1))
     with pytest.raises(dp.UnsupportedError, match="BoundedRange"):
         laplace_noise.enclose(dp.BoundedRange(EPSILON), EPSILON)
+    sigma = sp.Symbol("sigma", positive=True)
+    shifted = dp.noise.Shifted(dp.noise.Geometric(1), 3)
+    peaks = dp.noise.Mixture([R(1, 3), R(2, 3)], [dp.noise.Geometric(1), shifted])
+    with pytest.raises(dp.UnsupportedError, match="which shift"):
+        additive(peaks, 100).enclose(dp.ApproxDP(R(1, 2), DELTA), DELTA)
     x = sp.Symbol("x", real=True)
     two_peaks = dp.noise.Density(x**2 * sp.exp(-(x**2)) * 2 / sp.sqrt(sp.pi), x)
     with pytest.raises(dp.UnsupportedError, match="which shift"):
-        additive(two_peaks).enclose(dp.ApproxDP(R(1, 2), DELTA), DELTA)
+        dp.AdditiveNoise(two_peaks, sigma).enclose(dp.ApproxDP(1, R(1, 2)), sigma)
     with pytest.raises(dp.UnsupportedError, match="bounded"):
         additive(dp.noise.Skellam(4)).enclose(dp.ZCDP(RHO), RHO)
     with pytest.raises(dp.InputError, match="width"):
