@@ -53,7 +53,7 @@ def test_few_values_of_a_shift_are_taken_one_by_one():
 
 def test_common_factors_are_taken_out_of_sums_of_quotients():
     facts = (Fact(b, ">"),)
-    item = 1 / ((1 - r) * (1 + r)) - r / ((1 - r) * (1 + r))
+    item = 1 / (1 - r) * (1 / (1 + r)) - r / (1 - r) * (1 / (1 + r))
     assert context(facts).same(shorter(item, facts), 1 / (1 + r))
     assert len(context(facts).canon(shorter(item, facts))) == 1
 
