@@ -27,10 +27,10 @@ from dpsym.results import Result
 from dpsym.scope import Scope
 from dpsym.search import leaf
 from dpsym.search.integrals.closed import Case, cases, joined, moment, reversed_pair
-from dpsym.search.integrals.cuts import reduced
 from dpsym.search.integrals.losses import candidates
 from dpsym.search.integrals.sampling import is_largest
 from dpsym.search.leaf.budget import Budget, OutOfBudget
+from dpsym.search.leaf.lowest import factored, product
 from dpsym.search.privacy.prover import Stuck, prove_statement
 from dpsym.search.samples import points
 from dpsym.translate import to_sympy
@@ -259,7 +259,7 @@ class _Derivation:
         expr = to_sympy(total, self.scope.symbols)
         if expr.count_ops() <= _SIMPLE:
             return expr
-        other = to_sympy(reduced(total, self.facts), self.scope.symbols)
+        other = to_sympy(product(*factored(context(self.facts).canon, total)), self.scope.symbols)
         return min(expr, other, key=sp.count_ops)
 
     def largest(self, found: list[tuple[Pair, Term, sp.Expr]]) -> tuple[Pair, Term, sp.Expr]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
+from itertools import islice
 
 from dpsym.kernel import terms as tm
 from dpsym.kernel.definitions import Moment, constraints
@@ -15,10 +16,10 @@ from dpsym.kernel.sequents import Facts, Sequent, context
 from dpsym.kernel.statements import INTEGER, REAL, Fact, Guarantee, Mechanism, Pair, Statement
 from dpsym.kernel.terms import ZERO, Term, var
 from dpsym.search import leaf
-from dpsym.search.integrals.cuts import shorter
 from dpsym.search.integrals.inferences import Inference, fresh, inferences, settled
 from dpsym.search.integrals.plans import NoPlan
 from dpsym.search.integrals.sampling import is_largest, parameters
+from dpsym.search.leaf.lowest import reduced
 
 __all__ = ["Case", "cases", "extremes", "joined", "largest", "moment", "reversed_pair"]
 
@@ -80,16 +81,42 @@ def _cases(goal: Statement, name: str) -> Iterator[Case | None]:
             for one in premises:
                 if isinstance(one, Sequent) and name in one.goal.term.vars:
                     total = tm.substitute(-one.goal.term, {name: ZERO})
-                    yield Case((), shorter(total, goal.facts))
+                    yield Case((), reduced(context(goal.facts).canon, total))
                     return
             continue
-        for index, inner in enumerate(statements):
-            for case in _cases(inner, name):
+        groups = [[*islice(_cases(inner, name), _MOST_CASES + 1)] for inner in statements]
+        single = _one_form(goal, statements, groups) if rule == "either" else None
+        if single is not None:
+            yield single
+            return
+        for index, group in enumerate(groups):
+            for case in group:
                 yield (
                     None if case is None else _back(case, rule, given, index, dict(goal.variables))
                 )
         return
     yield None
+
+
+def _one_form(
+    goal: Statement, sides: list[Statement], groups: list[list[Case | None]]
+) -> Case | None:
+    """The second of two cases, if its total is right in the first as well: as it is, or where the
+    first leaves only one value to a variable."""
+    if [len(group) for group in groups] != [1, 1]:
+        return None
+    ((one,), (two,)) = groups
+    if one is None or two is None or (*one.conditions, *one.floors, *two.conditions, *two.floors):
+        return None
+    rule, given = next(_possible(sides[0]), ("", {}))
+    names = {str(given["name"]): given["value"]} if rule == "equal" else {}
+    for facts, at in ((goal.facts, {}), (sides[0].facts, names)):
+        try:
+            if context(facts).same(tm.substitute(one.total, at), tm.substitute(two.total, at)):
+                return two
+        except Refusal:  # not defined there
+            continue
+    return None
 
 
 def _possible(goal: Statement) -> Iterator[Inference]:

@@ -31,6 +31,7 @@ from dpsym.search.integrals.cuts import (
     switches,
 )
 from dpsym.search.integrals.limits import limit_at, sign_at
+from dpsym.search.integrals.radicals import radicals
 from dpsym.search.integrals.sampling import numbers, parameters
 from dpsym.search.leaf.factoring import factors
 from dpsym.search.leaf.numeric import Values
@@ -120,6 +121,8 @@ class _Planner:
             raise NoSamples("no sample values of the parameters")
         self.x, self.whole = var(region.output or "$x"), region.kind == INTEGER
         self.known: dict[tuple[Term | None, Term | None], Values] = {}
+        claimed = [arg for claim in goal.claims for arg in claim.args if arg is not None]
+        self.radicals = radicals(context(self.facts).canon, claimed)  # as the total is stated
 
     def pieces(self) -> tuple[Piece, ...]:
         if self.region.output is None:
@@ -149,7 +152,7 @@ class _Planner:
         cuts: list[Term] = []
         for item in found:
             for form in self.branches(item, stretch):
-                cuts += roots(form, self.x, known, self.samples)
+                cuts += roots(form, self.x, known, self.samples, self.radicals)
         cuts = [item for item in dict.fromkeys(cuts) if self.matters(item, whole)]
         if self.whole:
             cuts = [self.first_beyond(item, stretch) for item in cuts]

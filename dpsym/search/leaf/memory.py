@@ -99,11 +99,14 @@ class Memory:
     def find(self, key: Sequent) -> tuple[Lemma, tuple[str, ...]] | None:
         return self.lemmas.get(key)
 
-    def keep(self, key: Sequent, lemma: Lemma, names: tuple[str, ...]) -> None:
-        """Remember a lemma, unless its proof is so short that sharing it gains nothing."""
+    def keep(
+        self, key: Sequent, lemma: Lemma, names: tuple[str, ...], at_once: bool = True
+    ) -> None:
+        """Remember a lemma, unless it was found at once by a proof so short that sharing it gains
+        nothing."""
         if len(self.lemmas) >= _MOST:
             self.lemmas.clear()
-        if sum(1 for _ in nodes(lemma.proof)) > _SMALL:
+        if not at_once or sum(1 for _ in nodes(lemma.proof)) > _SMALL:
             self.lemmas[key] = lemma, names
 
     def tried(self, key: Sequent, seconds: float) -> Failure | None:

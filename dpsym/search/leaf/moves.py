@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations, permutations, product
-from math import lcm
+from math import gcd, lcm
 from typing import Any
 
 import numpy as np
@@ -35,10 +35,10 @@ from dpsym.kernel.sequents import Facts, Sequent, context, definedness
 from dpsym.kernel.statements import Fact
 from dpsym.kernel.terms import Term, substitute, var
 from dpsym.search.bounds import Bounds, bounds
-from dpsym.search.leaf import homogeneous
+from dpsym.search.leaf import homogeneous, lowest
 from dpsym.search.leaf.factoring import factors, quotient
 from dpsym.search.leaf.hinges import evident_sign
-from dpsym.search.leaf.numeric import domain, least_point, plausible
+from dpsym.search.leaf.numeric import ROUNDING, domain, least_point, plausible
 from dpsym.search.leaf.steps import (
     HARD,
     atoms,
@@ -54,6 +54,8 @@ from dpsym.search.leaf.steps import (
 
 Parameters = dict[str, Any]
 _KEPT = 5
+_MOST_SUMMANDS = 60  # of what is put in lowest terms
+_SHORT = 0.7  # share of its size
 _DERIVING = ("derive", "secant", "approach")
 
 
@@ -67,11 +69,13 @@ class Move:
 
 
 def sampled_sign(hypotheses: Facts, item: Term) -> int:
-    """1 or -1 if the term has this sign at all samples (and is not always 0), else 0."""
+    """1 or -1 if the term has this sign at all samples (and is not always 0), as far as rounding
+    tells, else 0."""
     if known := evident_sign(hypotheses, item):
         return known
-    values = domain(Sequent(hypotheses, Fact(item, ">")))(item)
-    values = values[np.isfinite(values)]
+    here = domain(Sequent(hypotheses, Fact(item, ">")))
+    values, scale = here(item), here.scale(item)
+    values = values[np.isfinite(values) & (np.abs(values) > ROUNDING * scale)]
     if not values.size or values.min() < 0 < values.max():
         return 0
     return int(np.sign(values.max() + values.min()))
@@ -260,6 +264,21 @@ def factored(sequent: Sequent, form: Poly) -> Move | None:
         count == 1 or evident(sequent.hypotheses, item, ">") for item, count in parts
     ):
         return None
+    return _by_factors(sequent, scale, parts)
+
+
+def in_lowest_terms(sequent: Sequent, form: Poly) -> Move | None:
+    """The goal as a quotient, if that is much shorter than the sum."""
+    canon = context(sequent.hypotheses).canon
+    whole, below = canon.together(form)
+    if not below or not 0 < len(whole) <= _MOST_SUMMANDS:
+        return None
+    scale, powers = lowest.factored(canon, sequent.goal.term)
+    short = lowest.product(scale, powers).size < _SHORT * to_term(whole).size
+    return _by_factors(sequent, scale, list(powers.items())) if short else None
+
+
+def _by_factors(sequent: Sequent, scale: fmpq, parts: list[tuple[Term, int]]) -> Move | None:
     sign = 1 if scale > 0 else -1
     rows = []
     for item, count in parts:
@@ -288,7 +307,7 @@ def squares(sequent: Sequent, form: Poly) -> list[Move]:
     out = []
     for left in dict.fromkeys(map(_frozen, (up, rooted, plus(form, down, -1)))):
         larger, smaller = dict(left), plus(dict(left), form, -1)
-        if not larger or not smaller:
+        if not larger or (not smaller and sequent.goal.rel != ">"):
             continue
         sides = to_term(larger), to_term(smaller)
         if plausible(Sequent(sequent.hypotheses, Fact(sides[0], ">="))):
@@ -399,7 +418,7 @@ def _exponentials(form: Poly) -> Move | None:
     if not any(item.op == "log" and item.vars for item in atoms(form)):
         return None
     logs = [value for mono, value in form.items() for item, _ in mono[1] if item.op == "log"]
-    whole = lcm(*(int(value.q) for value in logs))
+    whole = fmpq(lcm(*(int(k.q) for k in logs)), gcd(*(int(k.p) for k in logs)))
     above, below, rest = tm.ONE, tm.ONE, {}
     for mono, value in scaled(form, whole).items():
         inside = lone(mono, "log")
