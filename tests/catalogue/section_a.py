@@ -431,7 +431,7 @@ def triangular_hs() -> Answer:
     return is_formula(found, formula, where)
 
 
-@A.entry(ENCLOSED, why="the sum between the two answers is not found for a symbolic shift")
+@A.entry(slow=True)
 def dlaplace_renyi() -> Answer:
     mechanism = dp.AdditiveNoise(noise.Geometric(b), n)
     for side in ([alpha > 1], [alpha < 1, alpha > Rational(1, 2)], [alpha < Rational(1, 2)]):
@@ -444,18 +444,6 @@ def _dlaplace():
     middle = (r ** (2 * alpha - 1) - r ** ((2 * alpha - 1) * n)) / (1 - r ** (2 * alpha - 1))
     moment += (1 - r) / (1 + r) * r ** ((1 - alpha) * n) * middle
     return log(moment) / (alpha - 1)
-
-
-@A.at_points("dlaplace_renyi")
-def _() -> Answer:
-    e = symbols("e", positive=True)
-    mechanism = dp.AdditiveNoise(noise.Geometric(b), n)
-    points = [
-        {b: 1, n: 3, alpha: 2},
-        {b: Rational(5, 2), n: 2, alpha: Rational(3, 4)},
-        {b: 2, n: 7, alpha: Rational(1, 3)},
-    ]
-    return encloses(mechanism, dp.RenyiDP(alpha, e), e, _dlaplace(), points)
 
 
 @A.entry(slow=True)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from itertools import islice
 
 from dpsym.kernel import terms as tm
@@ -15,22 +15,22 @@ from dpsym.kernel.rules_mechanisms import is_integer
 from dpsym.kernel.sequents import Facts, Sequent, context
 from dpsym.kernel.statements import INTEGER, REAL, Fact, Guarantee, Mechanism, Pair, Statement
 from dpsym.kernel.terms import ZERO, Term, var
+from dpsym.search import leaf
 from dpsym.search.integrals.inferences import Inference, fresh, inferences, settled
 from dpsym.search.integrals.plans import NoPlan
-from dpsym.search.integrals.sampling import parameters
+from dpsym.search.integrals.sampling import is_largest, parameters
 from dpsym.search.leaf.lowest import reduced
-from dpsym.search.samples import number
 
 __all__ = ["Case", "cases", "extremes", "joined", "largest", "moment", "reversed_pair"]
 
 _BOUND = "bound"
-_MOST_CASES, _SAMPLES, _TOLERANCE = 16, 40, 1e-9
+_MOST_CASES, _SAMPLES = 16, 40
 
 
 @dataclass(frozen=True)
 class Case:
-    """Where the ``conditions`` hold, the integral is ``total``; ``floors`` are the names in it of
-    the integer parts of terms."""
+    """Where the ``conditions`` hold and those of no case before it, the integral is ``total``;
+    ``floors`` are the names in it of the integer parts of terms."""
 
     conditions: tuple[Fact, ...]
     total: Term
@@ -42,6 +42,7 @@ def moment(f: Term, at_p: Term | None, bound: Term = ZERO) -> Guarantee:
     return Guarantee("MomentBound", (f, at_p, bound), two_way=False)
 
 
+@lru_cache(maxsize=200)
 def cases(goal: Statement) -> tuple[Case, ...] | None:
     """The integral in the goal's only claim, whose bound is zero and whose mechanism is one pair;
     None if a part of it is not found."""
@@ -53,7 +54,18 @@ def cases(goal: Statement) -> tuple[Case, ...] | None:
         if case is None or len(found) == _MOST_CASES:
             return None
         found.append(case)
-    return tuple(found)
+    return tuple(replace(case, conditions=_needed(case, goal.facts)) for case in found)
+
+
+def _needed(case: Case, facts: Facts) -> tuple[Fact, ...]:
+    """The conditions of a case without the strict ones, which only exclude the cases before it,
+    and without those that follow from others."""
+    kept = tuple(fact for fact in case.conditions if fact.rel == ">=")
+    for fact in kept:
+        others = tuple(one for one in kept if one is not fact)
+        if leaf.easy(Sequent((*facts, *others), fact)):
+            kept = others
+    return kept
 
 
 def _cases(goal: Statement, name: str) -> Iterator[Case | None]:
@@ -161,8 +173,7 @@ def largest(goal: Statement) -> Guarantee | None:
     totals = list(dict.fromkeys(context(goal.facts).canon.normal(total) for total in totals))
     samples = parameters(goal.variables, goal.facts, _SAMPLES)
     for total in totals:
-        gaps = [number(total - other, at) for other in totals for at in samples]
-        if all(gap >= -_TOLERANCE or math.isnan(gap) for gap in gaps):
+        if is_largest(total, totals, samples):
             return replace(claim, args=build(claim.args, total))
     return None
 
@@ -217,11 +228,9 @@ def joined(found: tuple[Case, ...]) -> Term:
     """The total by cases, as one term."""
     out = found[-1].total
     for case in reversed(found[:-1]):
-        value = case.total
-        for fact in reversed(case.conditions):
-            if fact.rel == ">=":
+        if case.total is not out:
+            value = case.total
+            for fact in reversed(case.conditions):
                 value = tm.ite(fact.term, value, out)
-            else:
-                value = tm.ite(-fact.term, out, value)
-        out = value
+            out = value
     return out

@@ -11,7 +11,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from itertools import combinations
 from math import gcd, lcm
 
+import numpy as np
 from flint import fmpq
+from numpy.typing import NDArray
 
 from dpsym.kernel import canon as cn
 from dpsym.kernel import terms as tm
@@ -22,25 +24,37 @@ from dpsym.kernel.statements import Fact
 from dpsym.kernel.terms import ZERO, Term, subterms
 from dpsym.search import leaf
 from dpsym.search.integrals.radicals import root
+from dpsym.search.integrals.sampling import numbers
 from dpsym.search.integrals.substitutions import Z, in_exponential
 from dpsym.search.integrals.summands import coefficients
-from dpsym.search.leaf.factoring import factors
+from dpsym.search.leaf.factoring import factors, quotient
 from dpsym.search.leaf.lowest import factored, product
-from dpsym.search.samples import number, sign
+from dpsym.search.leaf.numeric import Values
+from dpsym.search.samples import sign
 
-__all__ = ["Split", "compared", "ordered", "plain", "resolved", "roots", "switches"]
+__all__ = [
+    "Split",
+    "choices",
+    "chosen",
+    "compared",
+    "ordered",
+    "plain",
+    "resolved",
+    "roots",
+    "shorter",
+    "switches",
+]
 
 Samples = Sequence[Mapping[str, float]]
-_TOLERANCE = 1e-9
+_TOLERANCE, _TINY = 1e-9, 1e-250  # what is smaller has lost its digits
 
 
 class Split(Exception):
-    """The sign of this term over the parameters has to be settled first; of the term as it is, not
-    of its variables, if it is ``whole``."""
+    """The sign of this term over the parameters has to be settled first."""
 
-    def __init__(self, item: Term, whole: bool = False) -> None:
+    def __init__(self, item: Term) -> None:
         super().__init__(repr(item))
-        self.item, self.whole = item, whole
+        self.item = item
 
 
 def switches(item: Term, x: Term) -> Iterator[Term]:
@@ -54,30 +68,53 @@ def switches(item: Term, x: Term) -> Iterator[Term]:
                 yield gap
 
 
-def resolved(item: Term, point: Mapping[str, float]) -> tuple[Term, bool]:
-    """The term with each kinked part replaced by the branch that it takes at the point, and whether
-    all of that is clear in floating point."""
+def resolved(item: Term, point: Mapping[str, float]) -> Term:
+    """The term with each kinked part replaced by the branch that it takes at the point."""
+    if not item.kinked:
+        return item
+    at = Values({name: np.array([value]) for name, value in point.items()}, 1)
+    return chosen(item, choices(item, at)[0][0])
+
+
+def choices(item: Term, values: Values) -> tuple[NDArray[np.bool_], NDArray[np.bool_]]:
+    """For each point a row of the choices that the kinked parts make, in the order of the
+    sub-terms, and whether all of that is clear in floating point."""
+    rows, clear = [], np.ones(values.count, dtype=bool)
+    for part in subterms(item):
+        if part.op in tm.KINKED:
+            of_two = part.op in ("max", "min")
+            gap = part.args[0] - part.args[1] if of_two else part.args[0]
+            with np.errstate(all="ignore"):
+                over = values(part.args[0]) - (values(part.args[1]) if of_two else 0.0)
+                scale = values.scale(gap)
+                over[scale < _TINY] = 0.0
+                small = np.abs(over) < _TOLERANCE * np.minimum(scale, 1.0)  # perhaps by rounding
+                for i in np.flatnonzero(small & (scale >= _TINY)):
+                    at = {name: float(column[i]) for name, column in values.points.items()}
+                    over[i] = sign(gap, at)
+                clear &= (over < 0) | (over > 0)  # not so for nan
+                rows.append(over >= 0)
+    chosen = np.array(rows, dtype=bool).reshape(len(rows), values.count)
+    return chosen.T, clear
+
+
+def chosen(item: Term, row: Sequence[bool]) -> Term:
+    """The term with each kinked part replaced by the branch that the row chooses."""
     done: dict[Term, Term] = {}
-    clear = True
+    left = iter(row)
     for part in subterms(item):
         args = tuple(done[arg] for arg in part.args)
-        if part.op in ("abs", "ite", "max", "min"):
-            first = number(args[0], point)
-            op_of_two = part.op in ("max", "min")
-            other = number(args[1], point) if op_of_two else 0.0
-            if abs(first - other) < _TOLERANCE:  # perhaps by rounding
-                gap = args[0] - args[1] if op_of_two else args[0]
-                first, other = float(sign(gap, point)), 0.0
-            clear = clear and (first < other or first > other)  # not so for nan
-            if part.op == "abs":
-                done[part] = args[0] if first >= 0 else -args[0]
-            elif part.op == "ite":
-                done[part] = args[1] if first >= 0 else args[2]
-            else:
-                done[part] = args[0] if (first >= other) == (part.op == "max") else args[1]
+        if part.op not in tm.KINKED:
+            done[part] = part if args == part.args else tm.Term(part.op, args, part.value)
+            continue
+        upper = bool(next(left))
+        if part.op == "abs":
+            done[part] = args[0] if upper else -args[0]
+        elif part.op == "ite":
+            done[part] = args[1] if upper else args[2]
         else:
-            done[part] = tm.Term(part.op, args, part.value)
-    return done[item], clear
+            done[part] = args[0] if upper == (part.op == "max") else args[1]
+    return done[item]
 
 
 def roots(
@@ -109,7 +146,7 @@ def roots(
         c, b, a = coefs
         inside = tm.power(b, 2) - 4 * a * c
         _settle(inside, facts, samples)
-        if all(number(inside, point) <= 0 for point in samples):
+        if all(value <= 0 for value in numbers(inside, samples)):
             return []
         size = root(canon, inside / tm.power(2 * a, 2), known) or _root(canon, inside) / (2 * a)
         return [*at_zero, *(canon.normal(way * size - b / (2 * a)) for way in (-1, 1))]
@@ -147,19 +184,18 @@ def _by_exponential(
         return []
     rate, inner = found
     z = tm.var(Z)
-    try:
-        over = roots(inner, z, (*facts, Fact(z, ">")), samples, known)
-    except Split as split:
-        raise Split(split.item, whole=True) from None
+    over = roots(inner, z, (*facts, Fact(z, ">")), samples, known)
     good = []
     for z0 in over:
-        signs = {number(z0, at) > 0 for at in samples if math.isfinite(number(z0, at))}
+        signs = {value > 0 for value in numbers(z0, samples) if math.isfinite(value)}
         if signs == {True, False}:
             _split_factor(z0, facts, samples)
         if True in signs:
             good.append(_reduced(z0, facts))
             _settle_factors(good[-1], facts)
-    return [tm.log(z0) / rate for z0 in good]
+    normal = context(facts).canon.normal
+    found_at = [tm.log(z0) / rate for z0 in good]
+    return [min(item, normal(item), key=lambda one: one.size) for item in found_at]
 
 
 def _settle_factors(item: Term, facts: Facts) -> None:
@@ -174,7 +210,7 @@ def _settle_factors(item: Term, facts: Facts) -> None:
         if bent:
             sides = [s for s in (gap, -gap) if leaf.easy(Sequent(facts, Fact(s, ">=")))]
         if len(sides) == 1:
-            raise Split(-_summand(sides[0], facts), whole=not bent)
+            raise Split(-_summand(sides[0], facts))
 
 
 def _summand(item: Term, facts: Facts) -> Term:
@@ -193,6 +229,24 @@ def _reduced(item: Term, facts: Facts) -> Term:
     return product(*factored(context(facts).canon, item))
 
 
+def shorter(item: Term, facts: Facts) -> Term:
+    """The normal form, without sums below the line that divide what is above it."""
+    canon = context(facts).canon
+    whole = canon(item)
+    above, below = canon.together(whole)
+    left = dict(below)
+    for part, k in below.items():
+        found = quotient(above, canon(part)) if k > 0 and part.op == "add" else None
+        while found is not None:
+            above, left[part] = found, left[part] - 1
+            found = quotient(above, canon(part)) if left[part] else None
+    if left == below:
+        return cn.to_term(whole)
+    return canon.normal(
+        tm.mul(cn.to_term(above), *(tm.power(one, -k) for one, k in left.items() if k))
+    )
+
+
 def _split_factor(item: Term, facts: Facts, samples: Samples) -> None:
     """``Split`` by a factor of the term that changes its sign."""
     canon = context(facts).canon
@@ -200,9 +254,9 @@ def _split_factor(item: Term, facts: Facts, samples: Samples) -> None:
     found = factors(whole)
     parts = [cn.to_term(whole)] if found is None else [part for part, k in found[1] if k % 2]
     for part in (*parts, *(one for one, k in below.items() if k % 2)):
-        values = [number(part, at) for at in samples]
+        values = numbers(part, samples)
         if min(values) < -_TOLERANCE and max(values) > _TOLERANCE:
-            raise Split(plain(part, facts), whole=True)
+            raise Split(plain(part, facts))
 
 
 def _root(canon: Canon, inside: Term) -> Term:
@@ -242,7 +296,7 @@ def _is_zero(item: Term, facts: Facts, samples: Samples) -> bool:
         return False
     if known.evident(Fact(item, ">=")) and known.evident(Fact(-item, ">=")):
         return True
-    values = [number(item, point) for point in samples]
+    values = numbers(item, samples)
     if not any(value < -_TOLERANCE for value in values) and known.evident(Fact(item, ">=")):
         raise Split(plain(-item, facts))
     if not any(value > _TOLERANCE for value in values) and known.evident(Fact(-item, ">=")):
@@ -258,7 +312,7 @@ def _is_zero(item: Term, facts: Facts, samples: Samples) -> bool:
 
 def _settle(item: Term, facts: Facts, samples: Samples) -> None:
     """``Split`` unless the term has one sign at all samples."""
-    values = [number(item, point) for point in samples]
+    values = numbers(item, samples)
     if any(value > _TOLERANCE for value in values) and any(value < -_TOLERANCE for value in values):
         raise Split(plain(item, facts))
 
@@ -300,7 +354,7 @@ def ordered(
     depends on the sample."""
     points = list(dict.fromkeys(found))
     ends = [item for item in (start, end) if item is not None]
-    rows = {item: [number(item, at) for at in samples] for item in (*ends, *points)}
+    rows = {item: numbers(item, samples) for item in (*ends, *points)}
     points = [item for item in points if 2 * sum(map(math.isfinite, rows[item])) > len(samples)]
     good = [i for i in range(len(samples)) if all(math.isfinite(rows[item][i]) for item in points)]
     values = {item: [row[i] for i in good] for item, row in rows.items()}

@@ -17,6 +17,7 @@ from dpsym.kernel.statements import Fact
 from dpsym.kernel.terms import ONE, ZERO, Term
 from dpsym.search.integrals import fractions
 from dpsym.search.integrals.cuts import Split, plain
+from dpsym.search.integrals.sampling import numbers
 from dpsym.search.integrals.substitutions import Z, in_exponential
 from dpsym.search.integrals.summands import coefficients
 from dpsym.search.samples import number, sign
@@ -31,7 +32,7 @@ def sign_at(item: Term, samples: Samples, facts: Facts = ()) -> int:
     for way in (1, -1):
         if context(facts).evident(Fact(way * item, ">")):
             return way
-    values = [number(item, point) for point in samples]
+    values = numbers(item, samples)
     signs = {(value > 0) - (value < 0) for value in values if not math.isnan(value)} - {0}
     if len(signs) == 2:  # perhaps by rounding
         signs = {sign(item, point) for point in samples} - {0}

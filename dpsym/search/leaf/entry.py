@@ -66,6 +66,11 @@ def easy(sequent: Sequent) -> bool:
     return _quickly(sequent, Budget(_QUICK)) is not None
 
 
+def follow(sequent: Sequent, seconds: Budget | float, hints: tuple[Hint, ...]) -> Lemma | None:
+    """A proof that begins with these hints, if there is one."""
+    return _by_hints(sequent, budget(seconds), hints)
+
+
 def refute(
     sequent: Sequent, seconds: Budget | float, integers: frozenset[str] = frozenset()
 ) -> dict[str, fmpq] | None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from dpsym.kernel.definitions import DEFINITIONS, Moment, Support, constraints
@@ -20,6 +20,7 @@ from dpsym.kernel.theorems import Theorem, prove
 from dpsym.search import leaf
 from dpsym.search.bounds import bounds
 from dpsym.search.integrals.closed import largest
+from dpsym.search.integrals.growth import growing
 from dpsym.search.integrals.inferences import (
     Inference,
     by_largest_loss,
@@ -107,15 +108,16 @@ class _Prover:
         for index in sorted(range(len(premises)), key=lambda i: _effort(premises[i])):
             premise = premises[index]
             if isinstance(premise, Sequent):
-                found[index] = self.sequent(premise)
+                guesses = growing(goal, premise) if rule == "integral" else ()
+                found[index] = self.sequent(premise, guesses)
             else:
                 found[index] = self.statement(premise)
         return Proof(rule, parameters, tuple(found[i] for i in range(len(premises))))
 
-    def sequent(self, goal: Sequent) -> Proof:
+    def sequent(self, goal: Sequent, guesses: Iterable[tuple[Hint, ...]] = ()) -> Proof:
         limit, started = min(self.left(), self.leaf_seconds), time.process_time()
         try:
-            answer = prove_leaf(goal, limit, self.hints)
+            answer = prove_leaf(goal, limit, self.hints, guesses)
         except RecursionError:
             raise Stuck("a goal that is too deep", (goal,)) from None
         if isinstance(answer, Proof):

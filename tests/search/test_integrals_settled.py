@@ -1,0 +1,81 @@
+"""What the search for integrals finds out about parameters before it integrates."""
+
+import pytest
+
+from dpsym.kernel import terms as tm
+from dpsym.kernel.proofs import Lemma
+from dpsym.kernel.sequents import Sequent, context
+from dpsym.kernel.statements import Fact, Guarantee, Mechanism, Pair, Region, Statement
+from dpsym.search import leaf
+from dpsym.search.integrals.cuts import shorter
+from dpsym.search.integrals.sampling import is_largest, numbers, parameters
+from dpsym.search.integrals.whole import as_whole, known_value, one_by_one
+from dpsym.search.leaf.hinted import Clear, Derive, Scale
+
+b, k, n, t, u, a = (tm.var(name) for name in "bkntua")
+r = tm.exp(-1 / b)
+
+
+def _goal(*facts):
+    """A claim about noise on the integers, shifted by t."""
+    p, q = (tm.exp(-tm.absolute(k - shift)) for shift in (tm.ZERO, t))
+    region = Region(p, q, "k", kind="integer")
+    stage = Mechanism((Pair((region,)),))
+    names = (("b", "real"), ("n", "integer"), ("t", "integer"))
+    return Statement(names, facts, (stage,), (Guarantee("ApproxDP", (b, b)),))
+
+
+def _at_least(item):
+    return Fact(item, ">=")
+
+
+def test_bounds_of_integers_are_made_whole():
+    assert as_whole(_goal(_at_least(t), _at_least(n - t)), "u") is None
+    half = tm.num(1) / 2
+    assert as_whole(_goal(_at_least(t - half)), "u") == ("integers", {"name": "t", "bound": 0})
+    assert as_whole(_goal(Fact(t + 1, ">")), "u") == ("integers", {"name": "t", "bound": -1})
+    name, given = as_whole(_goal(Fact(3 - t, ">")), "u")
+    assert name == "named" and given == {"name": "u", "value": -t, "kind": "integer"}
+
+
+def test_a_variable_between_equal_bounds_is_known():
+    assert known_value(_goal(_at_least(t - 2), _at_least(2 - t)))[1]["value"] is tm.num(2)
+    assert known_value(_goal(_at_least(t - n), _at_least(n - t)))[1] == {"name": "n", "value": t}
+    assert known_value(_goal(_at_least(t - b), _at_least(b - t)))[1] == {"name": "b", "value": t}
+    assert known_value(_goal(_at_least(t - 2), Fact(2 - t, ">"))) is None
+
+
+def test_few_values_of_a_shift_are_taken_one_by_one():
+    assert one_by_one(_goal(_at_least(t + 1), _at_least(1 - t)))[0] == "either"
+    assert one_by_one(_goal(_at_least(t), _at_least(100 - t))) is None
+    assert one_by_one(_goal(_at_least(n), _at_least(2 - n))) is None  # not in the densities
+
+
+def test_common_factors_are_taken_out_of_sums_of_quotients():
+    facts = (Fact(b, ">"),)
+    item = 1 / (1 - r) * (1 / (1 + r)) - r / (1 - r) * (1 / (1 + r))
+    assert context(facts).same(shorter(item, facts), 1 / (1 + r))
+    assert len(context(facts).canon(shorter(item, facts))) == 1
+
+
+def test_terms_at_the_samples_and_the_largest_of_them():
+    samples = parameters((("b", "real"), ("n", "integer")), (Fact(b, ">"), _at_least(n - 1)), 20)
+    for value, at in zip(numbers(n * tm.exp(-b), samples), samples, strict=True):
+        assert value == pytest.approx(at["n"] * 2.718281828459045 ** -at["b"])
+    large = tm.exp(40 * n)  # its rounding errors are large too
+    assert is_largest(large + 1 - 1, [large, b * 0], samples)
+    assert not is_largest(large, [2 * large], samples)
+
+
+def test_a_sum_of_exponentials_grows_with_the_shift():
+    def total(shift):
+        s = tm.exp((1 - 2 * a) / b)
+        grown = (1 - r * s) * tm.exp((a - 1) * shift / b) + (r - s) * tm.exp(-a * shift / b)
+        return grown / ((1 + r) * (1 - s))
+
+    facts = (Fact(b, ">"), Fact(a - 1, ">"), _at_least(t), _at_least(n - t))
+    goal = Sequent(facts, _at_least(total(n) - total(t)))
+    hints = (Clear(), Derive("t", n), Clear(), Scale("t"), Derive("t", tm.ZERO))
+    assert isinstance(leaf.follow(goal, 20, hints), Lemma)
+    false = Sequent(facts, _at_least(total(t) - total(n)))
+    assert leaf.follow(false, 5, hints) is None
