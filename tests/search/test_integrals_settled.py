@@ -1,7 +1,9 @@
 """What the search for integrals finds out about parameters before it integrates."""
 
 import pytest
+import sympy as sp
 
+import dpsym as dp
 from dpsym.kernel import terms as tm
 from dpsym.kernel.proofs import Lemma
 from dpsym.kernel.sequents import Sequent, context
@@ -56,6 +58,14 @@ def test_common_factors_are_taken_out_of_sums_of_quotients():
     item = 1 / (1 - r) * (1 / (1 + r)) - r / (1 - r) * (1 / (1 + r))
     assert context(facts).same(shorter(item, facts), 1 / (1 + r))
     assert len(context(facts).canon(shorter(item, facts))) == 1
+
+
+def test_factors_that_have_the_output_are_no_constant_switch():
+    epsilon, scale, size = sp.Symbol("epsilon", real=True), *sp.symbols("b Delta", positive=True)
+    noisy = dp.AdditiveNoise(dp.noise.Logistic(scale), size)
+    claim = dp.ApproxDP(epsilon, (1 - sp.exp((epsilon - size / scale) / 2)) ** 2)
+    where = [sp.Abs(epsilon) <= size / scale]
+    assert isinstance(dp.check(noisy, claim, where, budget=5), dp.Unknown | dp.Refuted)
 
 
 def test_terms_at_the_samples_and_the_largest_of_them():

@@ -165,9 +165,10 @@ class _Planner:
         normal = context(self.facts).canon.normal
         places = np.array(numbers(item, self.samples))
         known = np.isfinite(places)
+        near = np.where(known, places, 0.0)
         sides = []
         for way in (-1, 1):
-            x = np.where(known, places + way * 1e-7 * (1 + np.abs(places)), 0.0)
+            x = near + way * 1e-7 * (1 + np.abs(near))
             sides.append(Values({**self.points(1), str(self.x.value): x}, len(self.samples)))
         for term in whole:
             if term.kinked:
@@ -315,8 +316,13 @@ class _Planner:
         found = factors(whole)
         if found is None:
             return item
-        signs = [(part, k, sign_at(part, self.samples, self.facts)) for part, k in found[1]]
-        signs += [(part, k, sign_at(part, self.samples, self.facts)) for part, k in below.items()]
+
+        def sign_of(part: Term) -> int:
+            if self.x.value in part.vars:
+                return int(canon.is_positive(part))
+            return sign_at(part, self.samples, self.facts)
+
+        signs = [(part, k, sign_of(part)) for part, k in (*found[1], *below.items())]
         sign = math.prod(sign for _, k, sign in signs if sign and k % 2)
         kept = [part for part, k, sign in signs if not sign and k % 2]
         return compared(canon, canon(sign * found[0] * tm.mul(*kept)))
