@@ -123,7 +123,7 @@ def krr_renyi() -> Answer:
     return orders(dp.RandomizedResponse(eps0, k), log(moment) / (alpha - 1), k >= 2)
 
 
-@A.entry(UNKNOWN, why="masses that may be 0, at p = 1 or q = 1", slow=True)
+@A.entry(slow=True)
 def bern_hs() -> Answer:
     pair = dp.PMFPair(
         Piecewise((p, Eq(j, 1)), (1 - p, True)),
@@ -417,7 +417,7 @@ def _() -> Answer:
     return encloses(mechanism, dp.RenyiDP(alpha, e), e, _staircase(g), points)
 
 
-@A.entry(UNKNOWN, why="the integral from below is not found for every order", slow=True)
+@A.entry(slow=True)
 def gumbel_renyi_rev() -> Answer:
     formula = D / b - log(1 + (alpha - 1) * (1 - exp(-D / b))) / (alpha - 1)
     return renyi_is(moved(noise.Gumbel(b), D), alpha, formula)
