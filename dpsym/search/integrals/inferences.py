@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from dpsym.kernel.canon import scaled, to_term
 from dpsym.kernel.definitions import Form, Moment, constraints
 from dpsym.kernel.proofs import Lemma
 from dpsym.kernel.rules_mechanisms import Limit, Piece, homogeneous
@@ -24,7 +23,7 @@ from dpsym.kernel.statements import (
 from dpsym.kernel.terms import ONE, ZERO, Term, add, num, substitute, var
 from dpsym.search import leaf
 from dpsym.search.forms import low
-from dpsym.search.integrals.cuts import Split
+from dpsym.search.integrals.cuts import Split, vanishing
 from dpsym.search.integrals.losses import candidates
 from dpsym.search.integrals.masses import mass_plan
 from dpsym.search.integrals.plans import NeedsFloor, NoPlan, moved, pieces_of
@@ -146,6 +145,8 @@ def _unsigned(goal: Statement, item: Term) -> Term:
 
 
 def _integral(goal: Statement, pair: Pair, form: Form, swap: bool) -> dict[str, Any]:
+    names = {name for name, _ in goal.variables}
+
     def integrand(p: Term, q: Term) -> Term:
         for gone, other, value in ((p, q, form.at_q), (q, p, form.at_p)):
             if gone is ZERO:
@@ -153,25 +154,13 @@ def _integral(goal: Statement, pair: Pair, form: Form, swap: bool) -> dict[str, 
                     raise NoPlan("an infinite divergence")
                 return value * other
         for density in (p, q):
-            _settle_zero(goal, density)
+            zero = None if density is ZERO else vanishing(density, goal.facts, names)
+            if zero is not None:
+                raise Split(zero)
         return homogeneous(form.f, p, q)
 
     pieces = tuple(pieces_of(goal, region, swap, integrand) for region in pair.regions)
     return {"low": _low(form, goal), "pieces": pieces}
-
-
-def _settle_zero(goal: Statement, density: Term) -> None:
-    """``Split`` if a factor of a density may be zero at the end of a range of the parameters."""
-    known, names = context(goal.facts), {name for name, _ in goal.variables}
-    if density is ZERO:
-        return
-    value, (_, atoms), rest = known.canon.content(known.canon(density))
-    for part in (*(atom for atom, _ in atoms), to_term(scaled(rest, 1 if value > 0 else -1))):
-        positive = Fact(part, ">")
-        if not part.vars <= names or known.evident(positive):
-            continue
-        if known.evident(Fact(part, ">=")) and not leaf.easy(Sequent(goal.facts, positive)):
-            raise Split(-part)
 
 
 def _low(form: Form, goal: Statement) -> tuple[Term, Term] | None:

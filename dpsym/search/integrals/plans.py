@@ -24,12 +24,14 @@ from dpsym.search.integrals.cuts import (
     choices,
     chosen,
     compared,
+    never_zero,
     ordered,
     plain,
     resolved,
     roots,
     shorter,
     switches,
+    vanishing,
 )
 from dpsym.search.integrals.limits import limit_at, sign_at
 from dpsym.search.integrals.radicals import radicals
@@ -375,10 +377,9 @@ class _Planner:
                     if not sign_at(gap, self.samples, self.facts):
                         raise Split(plain(gap, self.facts))
         (form, *_) = forms
-        positive = Fact(form, ">")
-        known = _is_zero(form, self.facts) or context(self.facts).evident(positive)
-        if not known and not leaf.easy(Sequent(self.facts, positive)):
-            raise Split(plain(-form, self.facts))
+        if not _is_zero(form, self.facts) and not never_zero(form, self.facts):
+            names = {name for name, _ in self.goal.variables}
+            raise Split(vanishing(form, self.facts, names) or plain(-form, self.facts))
         return form
 
     def primitive(self, value: Term, part: Stretch) -> tuple[Term, Limit | None, Limit | None]:
