@@ -17,7 +17,6 @@ from dpsym.kernel.rules_mechanisms import Limit, Piece, is_integer
 from dpsym.kernel.sequents import Facts, Sequent, context, with_facts
 from dpsym.kernel.statements import INTEGER, Fact, Region, Statement
 from dpsym.kernel.terms import ZERO, Term, substitute, var
-from dpsym.search import leaf
 from dpsym.search.integrals.antiderivatives import antiderivative, antidifference
 from dpsym.search.integrals.cuts import (
     Split,

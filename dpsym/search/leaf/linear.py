@@ -264,12 +264,9 @@ class Program:
         which one at least is used."""
         self.multipliers = [_Product((), None, constant(1), True, self.common)]
         strict = [i for i, fact in enumerate(self.facts) if self.strict[i] and not fact[3]]
-        self.multipliers += [
-            _Product(
-                (i,), None, self.forms[i], True, self.scales[i] if self.contradiction else self.common
-            )
-            for i in strict[:5]
-        ]
+        for i in strict[:5]:
+            shift = self.scales[i] if self.contradiction else self.common
+            self.multipliers.append(_Product((i,), None, self.forms[i], True, shift))
         if not self.contradiction:
             for scale in self._cleared()[:4]:
                 form = self.canon.times(constant(1), {scale: fmpq(1)})
