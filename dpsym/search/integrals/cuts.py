@@ -227,8 +227,8 @@ def vanishing(item: Term, facts: Facts, names: Set[str]) -> Term | None:
 
 
 def never_zero(item: Term, facts: Facts) -> bool:
-    """Whether it is easy that no factor is zero."""
-    return all(_not_zero(part, facts) for part in _factors(item, facts))
+    """Whether it is easy that the term, or each of its factors, is not zero."""
+    return _not_zero(item, facts) or all(_not_zero(part, facts) for part in _factors(item, facts))
 
 
 def _factors(item: Term, facts: Facts) -> list[Term]:
