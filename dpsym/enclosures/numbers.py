@@ -175,6 +175,8 @@ def sign(value: sp.Expr) -> int:
                 return 1
             if found < 0:
                 return -1
+            if found.is_zero():  # as a factor is: Max(0, x) for a negative x
+                return 0
         bits *= 2
     if value.is_zero or sp.expand(value) == 0:
         return 0

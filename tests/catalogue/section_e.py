@@ -186,7 +186,7 @@ def private_selection_3eps() -> Answer:
 
     base = [p <= exp(eps) * q, q <= exp(eps) * p, a <= exp(eps) * c, c <= exp(eps) * a]
     base += [a + p <= 1, c + q <= 1, g > 0, g <= 1]
-    return below(best(p, a), exp(3 * eps) * best(q, c), base)
+    return below(best(p, a), exp(3 * eps) * best(q, c), base, budget=60)
 
 
 @E.entry(UNKNOWN, why="four scores with symbols for the scale", slow=True)

@@ -205,7 +205,7 @@ def _settle_factors(item: Term, facts: Facts) -> None:
     for part in item.args if item.op == "mul" else (item,):
         gap = plain(part.args[0] if part.op == "pow" else part, facts)
         known = context(facts)
-        if known.evident(Fact(gap, "!=")):
+        if _is_not_zero(gap, facts):
             continue
         sides = [side for side in (gap, -gap) if known.evident(Fact(side, ">="))]
         bent = [] if sides else [fact for fact in facts if fact.term.kinked]
@@ -323,12 +323,17 @@ def _logs(canon: Canon, form: Poly) -> Poly | None:
         return None
 
 
+def _is_not_zero(item: Term, facts: Facts) -> bool:
+    """Whether the facts evidently, or for a number its digits, say so."""
+    return context(facts).evident(Fact(item, "!=")) or (not item.vars and sign(item, {}) != 0)
+
+
 def _is_zero(item: Term, facts: Facts, samples: Samples) -> bool:
     """Whether a leading coefficient is zero; ``Split`` if that depends."""
     if item is ZERO:
         return True
     known = context(facts)
-    if known.evident(Fact(item, "!=")):
+    if _is_not_zero(item, facts):
         return False
     if known.evident(Fact(item, ">=")) and known.evident(Fact(-item, ">=")):
         return True

@@ -18,7 +18,7 @@ from dpsym.search.leaf import hinted, quick
 from dpsym.search.leaf.budget import Budget, OutOfBudget, budget
 from dpsym.search.leaf.hinted import Hint
 from dpsym.search.leaf.hypotheses import lean, linked, own
-from dpsym.search.leaf.memory import Failure, Memory, shape
+from dpsym.search.leaf.memory import Failure, Memory, is_short, shape
 from dpsym.search.leaf.steps import form_of, premises
 
 if TYPE_CHECKING:
@@ -93,7 +93,8 @@ def decide(
     The search for a proof is interrupted for thorough looks. Hints are followed first, for a part
     of the time."""
     given = budget(seconds)
-    found: Lemma | Open | None = _by_hints(sequent, given, hints) or _quickly(sequent, given)
+    found: Lemma | Open | None = _by_hints(sequent, given, hints)
+    found = found or _quickly(sequent, given, alone=True)
     if found is not None:
         return found
     from dpsym.search.leaf import counterexample  # loads numpy
@@ -154,13 +155,15 @@ def _by_hints(sequent: Sequent, given: Budget, hints: tuple[Hint, ...]) -> Lemma
     return _checked(sequent, proof, list(shown.values())) if isinstance(proof, Proof) else None
 
 
-def _quickly(sequent: Sequent, given: Budget) -> Lemma | None:
-    """What was proved before, or a proof of a few milliseconds."""
+def _quickly(sequent: Sequent, given: Budget, alone: bool = False) -> Lemma | None:
+    """What was proved before, or a proof of a few milliseconds.
+
+    A goal that stands ``alone`` is proved in full, not by a short lemma about other names."""
     part = given.part(_QUICK)
     try:
         with part.enforced():
             key, names = shape(sequent)
-            found = _remembered(sequent, key, names, part)
+            found = _remembered(sequent, key, names, part, alone)
             if found is not None:
                 return found
             proof = quick.prove(sequent, part)
@@ -179,12 +182,14 @@ def _quickly(sequent: Sequent, given: Budget) -> Lemma | None:
 
 
 def _remembered(
-    sequent: Sequent, key: Sequent, names: tuple[str, ...], part: Budget
+    sequent: Sequent, key: Sequent, names: tuple[str, ...], part: Budget, alone: bool
 ) -> Lemma | None:
     """By a lemma with these hypotheses, or with those about the goal's own variables alone."""
     fewer = own(sequent)
     for one, called in [(key, names)] + ([shape(fewer)] if fewer is not sequent else []):
         known = MEMORY.find(one)
+        if known is not None and alone and known[0].sequent != sequent and is_short(known[0]):
+            continue
         found = None if known is None else _instance(sequent, *known, called, part)
         if found is not None:
             return found

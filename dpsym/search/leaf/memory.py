@@ -15,7 +15,7 @@ from dpsym.kernel.statements import Fact
 from dpsym.kernel.terms import Term, var
 
 _MOST = 2000
-_SMALL = 8  # proofs of so few steps are found again rather than shared
+_SMALL = 8  # steps
 
 
 def shape(sequent: Sequent) -> tuple[Sequent, tuple[str, ...]]:
@@ -80,6 +80,11 @@ def hash_text(text: str) -> str:
     return blake2b(text.encode(), digest_size=16).hexdigest()
 
 
+def is_short(lemma: Lemma) -> bool:
+    """Whether its proof is so short that it is found again rather than shared."""
+    return sum(1 for _ in nodes(lemma.proof)) <= _SMALL
+
+
 @dataclass(frozen=True)
 class Failure:
     """A search of so many seconds for a sequent with these names, and what it left open."""
@@ -106,7 +111,7 @@ class Memory:
         nothing."""
         if len(self.lemmas) >= _MOST:
             self.lemmas.clear()
-        if not at_once or sum(1 for _ in nodes(lemma.proof)) > _SMALL:
+        if not (at_once and is_short(lemma)):
             self.lemmas[key] = lemma, names
 
     def tried(self, key: Sequent, seconds: float) -> Failure | None:

@@ -37,7 +37,7 @@ from dpsym.search.privacy import library
 from dpsym.search.privacy.families import epsilon, sums
 from dpsym.search.privacy.leaves import plausible, prove_leaf
 from dpsym.search.privacy.towers import plans
-from dpsym.search.samples import number, points
+from dpsym.search.samples import number, points, sign
 
 LEAF_SECONDS, PATIENT_SECONDS = 10.0, 30.0
 _MOST_FACTS = 40  # case distinctions add facts
@@ -299,6 +299,8 @@ class _Prover:
         (claim,) = goal.claims
         support = isinstance(next(iter(constraints(claim)), None), Support)
         stuck = Stuck("no rule for a claim about this mechanism")
+        if any(not fact.term.vars and sign(fact.term, {}) < 0 for fact in goal.facts):
+            return self.contradicted(goal)  # a side of a distinction that numbers settle
         if len(goal.stages) == 1 and len(goal.facts) < _MOST_FACTS:
             for rule, parameters in self.planned(goal, support):
                 if rule == "either" and settled(goal, parameters["item"]):
