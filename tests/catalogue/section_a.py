@@ -123,7 +123,7 @@ def krr_renyi() -> Answer:
     return orders(dp.RandomizedResponse(eps0, k), log(moment) / (alpha - 1), k >= 2)
 
 
-@A.entry(UNKNOWN, why="masses that may be 0, at p = 1 or q = 1", slow=True)
+@A.entry(slow=True)
 def bern_hs() -> Answer:
     pair = dp.PMFPair(
         Piecewise((p, Eq(j, 1)), (1 - p, True)),
@@ -393,7 +393,7 @@ def logistic_hs() -> Answer:
     return is_formula(found, (1 - exp((real_eps - D / b) / 2)) ** 2 / (1 - exp(-D / b)), where)
 
 
-@A.entry(UNKNOWN, why="the order of the steps depends on the shift", slow=True)
+@A.entry(slow=True)
 def staircase_renyi() -> Answer:
     g = symbols("gamma", positive=True)
     mechanism = dp.AdditiveNoise(noise.Staircase(eps0, g, D), D)
@@ -406,18 +406,7 @@ def _staircase(g):
     return log(moment) / (alpha - 1)
 
 
-@A.at_points("staircase_renyi")
-def _() -> Answer:
-    g, e = symbols("gamma e", positive=True)
-    mechanism = dp.AdditiveNoise(noise.Staircase(eps0, g, D), D)
-    points = [
-        {eps0: 1, g: Rational(1, 3), D: 1, alpha: 2},
-        {eps0: Rational(1, 2), g: Rational(3, 4), D: 3, alpha: Rational(7, 2)},
-    ]
-    return encloses(mechanism, dp.RenyiDP(alpha, e), e, _staircase(g), points)
-
-
-@A.entry(UNKNOWN, why="the integral from below is not found for every order", slow=True)
+@A.entry(slow=True)
 def gumbel_renyi_rev() -> Answer:
     formula = D / b - log(1 + (alpha - 1) * (1 - exp(-D / b))) / (alpha - 1)
     return renyi_is(moved(noise.Gumbel(b), D), alpha, formula)

@@ -72,6 +72,20 @@ def test_limits_of_tails(item: Term, way: int, value: Term) -> None:
     assert found.value is value
 
 
+def test_a_double_exponential_passes_its_limit_by_a_multiple_of_a_single_one() -> None:
+    rate = a + (1 - a) * exp(-b)  # positive, which is not evident
+    item = -exp(-rate * exp(-x / c)) / rate
+    found = limit_at(FACTS, item, x, -1, POINTS)
+    assert found is not None and found.value is num(0)
+    bound = tm.add(*(slack.value(-x) for slack in found.slacks))
+    for at in POINTS:
+        for place in (-3.0, -1.0, -0.3):
+            point = {**at, "x": place}
+            assert 0 < -number(item, point) <= number(bound, point)
+    above = limit_at(FACTS, -item, x, -1, POINTS)
+    assert above is not None and above.value is num(0) and above.slacks == ()
+
+
 def test_a_tail_does_not_tame_an_exponential_that_grows_beside_it() -> None:
     assert limit_at(FACTS, exp(c * x) * erfc(-a * x), x, 1, POINTS) is None
 

@@ -9,7 +9,7 @@ from dpsym.kernel.proofs import Lemma
 from dpsym.kernel.sequents import Sequent, context
 from dpsym.kernel.statements import Fact, Guarantee, Mechanism, Pair, Region, Statement
 from dpsym.search import leaf
-from dpsym.search.integrals.cuts import shorter
+from dpsym.search.integrals.cuts import never_zero, shorter, vanishing
 from dpsym.search.integrals.sampling import is_largest, numbers, parameters
 from dpsym.search.integrals.whole import as_whole, known_value, one_by_one
 from dpsym.search.leaf.hinted import Clear, Derive, Scale
@@ -45,12 +45,65 @@ def test_a_variable_between_equal_bounds_is_known():
     assert known_value(_goal(_at_least(t - n), _at_least(n - t)))[1] == {"name": "n", "value": t}
     assert known_value(_goal(_at_least(t - b), _at_least(b - t)))[1] == {"name": "b", "value": t}
     assert known_value(_goal(_at_least(t - 2), Fact(2 - t, ">"))) is None
+    scaled = Fact(b, ">"), _at_least(b * (2 - t))  # at most 2, once b is taken off
+    assert known_value(_goal(*scaled, _at_least(t - 2)))[1] == {"name": "t", "value": tm.num(2)}
+    assert known_value(_goal(*scaled[1:], _at_least(t - 2))) is None
 
 
 def test_few_values_of_a_shift_are_taken_one_by_one():
     assert one_by_one(_goal(_at_least(t + 1), _at_least(1 - t)))[0] == "either"
     assert one_by_one(_goal(_at_least(t), _at_least(100 - t))) is None
     assert one_by_one(_goal(_at_least(n), _at_least(2 - n))) is None  # not in the densities
+
+
+def test_a_factor_that_may_be_zero_is_named_with_the_sign_that_it_does_not_have():
+    given = Fact(b, ">"), _at_least(u), _at_least(1 - u)
+    known = context(given)
+    names = {"b", "u"}
+    found = vanishing((1 - u) * tm.exp(-k * b), given, names)
+    assert known.same(found, u - 1)
+    assert known.same(vanishing((u - 1) / b, given, names), u - 1)
+    assert vanishing(u * b, given, names) is -u
+    assert vanishing(u * b, given, {"b"}) is None  # not one of the variables
+    assert vanishing((1 + u) * b, given, names) is None
+    assert vanishing(u, (*given, Fact(u, ">")), names) is None
+    assert vanishing(t - u, given, {"t", "u"}) is None  # of either sign
+
+
+def test_a_product_is_not_zero_if_no_factor_is():
+    given = Fact(b, ">"), Fact(u, ">"), Fact(1 - u, ">")
+    inner = 1 - tm.exp(-b)
+    assert never_zero(u * inner - u * u * inner, given)
+    assert not never_zero(u * inner - u * u * inner, given[:2])
+    assert never_zero((u - 1) / b, given)
+
+
+def test_masses_that_may_be_zero():
+    p, q = sp.symbols("p q", nonnegative=True)
+    j = sp.Symbol("j", integer=True)
+    laws = [sp.Piecewise((one, sp.Eq(j, 1)), (1 - one, True)) for one in (p, q)]
+    pair, where = dp.PMFPair(*laws, j, sp.Range(0, 2)), [p <= 1, q <= 1]
+    for factor, outcome in ((1, dp.Proved), (sp.Rational(9, 10), dp.Refuted)):
+        claim = dp.ApproxDP(0, factor * sp.Abs(p - q), one_way=True)
+        assert isinstance(dp.check(pair, claim, where), outcome)
+
+
+def test_one_integer_among_others():
+    j, p = sp.Symbol("j", integer=True), sp.Symbol("p", nonnegative=True)
+    law, even = sp.Piecewise((p, sp.Eq(j, 2)), ((1 - p) / 4, True)), sp.Rational(1, 5)
+    pair = dp.PMFPair(law, even, j, sp.Range(0, 5))
+    for factor, outcome in ((1, dp.Proved), (sp.Rational(9, 10), dp.Refuted)):
+        claim = dp.ApproxDP(0, factor * sp.Abs(p - even), one_way=True)
+        assert isinstance(dp.check(pair, claim, [p <= 1]), outcome)
+
+
+def test_masses_up_to_an_integer_and_not_beyond():
+    j, k = sp.Symbol("j", integer=True), sp.Symbol("k", integer=True, nonnegative=True)
+    longer, law = (sp.Piecewise((1 / (n + 1), j <= n), (0, True)) for n in (k + 1, k))
+    pair = dp.PMFPair(longer, law, j, sp.Range(0, sp.oo))
+    for factor, outcome in ((1, dp.Proved), (sp.Rational(9, 10), dp.Refuted)):
+        claim = dp.ApproxDP(0, factor / (k + 2), one_way=True)
+        assert isinstance(dp.check(pair, claim), outcome)
 
 
 def test_common_factors_are_taken_out_of_sums_of_quotients():

@@ -7,7 +7,7 @@ says of which term the sign has to be settled first.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence, Set
 from itertools import combinations
 from math import gcd, lcm
 
@@ -37,12 +37,14 @@ __all__ = [
     "choices",
     "chosen",
     "compared",
+    "never_zero",
     "ordered",
     "plain",
     "resolved",
     "roots",
     "shorter",
     "switches",
+    "vanishing",
 ]
 
 Samples = Sequence[Mapping[str, float]]
@@ -211,6 +213,40 @@ def _settle_factors(item: Term, facts: Facts) -> None:
             sides = [s for s in (gap, -gap) if leaf.easy(Sequent(facts, Fact(s, ">=")))]
         if len(sides) == 1:
             raise Split(-_summand(sides[0], facts))
+
+
+def vanishing(item: Term, facts: Facts, names: Set[str]) -> Term | None:
+    """A factor, in these variables, of which it is known that it is nonnegative (or that its
+    negative is), but not that it is not zero; with the sign that makes it at most zero."""
+    for part in _factors(item, facts):
+        if part.vars <= names and not _not_zero(part, facts):
+            for side in (part, -part):
+                if _is_easy(Fact(side, ">="), facts):
+                    return plain(-side, facts)
+    return None
+
+
+def never_zero(item: Term, facts: Facts) -> bool:
+    """Whether it is easy that the term, or each of its factors, is not zero."""
+    return _not_zero(item, facts) or all(_not_zero(part, facts) for part in _factors(item, facts))
+
+
+def _factors(item: Term, facts: Facts) -> list[Term]:
+    """Factors of the term over its denominators."""
+    canon = context(facts).canon
+    whole, _ = canon.together(canon(item))
+    found = factors(whole)
+    return [cn.to_term(whole)] if found is None else [part for part, _ in found[1]]
+
+
+def _not_zero(item: Term, facts: Facts) -> bool:
+    return context(facts).evident(Fact(item, "!=")) or any(
+        _is_easy(Fact(side, ">"), facts) for side in (item, -item)
+    )
+
+
+def _is_easy(fact: Fact, facts: Facts) -> bool:
+    return context(facts).evident(fact) or leaf.easy(Sequent(facts, fact))
 
 
 def _summand(item: Term, facts: Facts) -> Term:

@@ -23,7 +23,7 @@ from dpsym.kernel.statements import (
 from dpsym.kernel.terms import ONE, ZERO, Term, add, num, substitute, var
 from dpsym.search import leaf
 from dpsym.search.forms import low
-from dpsym.search.integrals.cuts import Split
+from dpsym.search.integrals.cuts import Split, vanishing
 from dpsym.search.integrals.losses import candidates
 from dpsym.search.integrals.masses import mass_plan
 from dpsym.search.integrals.plans import NeedsFloor, NoPlan, moved, pieces_of
@@ -145,12 +145,18 @@ def _unsigned(goal: Statement, item: Term) -> Term:
 
 
 def _integral(goal: Statement, pair: Pair, form: Form, swap: bool) -> dict[str, Any]:
+    names = {name for name, _ in goal.variables}
+
     def integrand(p: Term, q: Term) -> Term:
         for gone, other, value in ((p, q, form.at_q), (q, p, form.at_p)):
             if gone is ZERO:
                 if value is None:
                     raise NoPlan("an infinite divergence")
                 return value * other
+        for density in (p, q):
+            zero = None if density is ZERO else vanishing(density, goal.facts, names)
+            if zero is not None:
+                raise Split(zero)
         return homogeneous(form.f, p, q)
 
     pieces = tuple(pieces_of(goal, region, swap, integrand) for region in pair.regions)

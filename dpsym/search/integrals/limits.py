@@ -143,8 +143,12 @@ def _of_large(facts: Facts, inner: Term, samples: Samples) -> tuple[Term, Term] 
     slacks = [slack for limit in both if limit is not None for slack in limit.slacks]
     if both[0] is None:
         return None
-    bounds = [slack for slack in slacks if slack.kind == "exp" and not slack.power]
-    return both[0].value, tm.add(*(slack.coefficient / slack.rate for slack in bounds))
+    bounds = [
+        slack.coefficient / slack.rate
+        for slack in slacks
+        if slack.kind == "exp" and not slack.power and sign_at(slack.coefficient, samples) > 0
+    ]
+    return both[0].value, tm.add(*bounds)
 
 
 class _Part:

@@ -11,24 +11,26 @@ import numpy as np
 from numpy.typing import NDArray
 
 from dpsym.kernel import terms as tm
+from dpsym.kernel.refusal import Refusal
 from dpsym.kernel.rules_calculus import Bounded
 from dpsym.kernel.rules_mechanisms import Limit, Piece, is_integer
 from dpsym.kernel.sequents import Facts, Sequent, context, with_facts
 from dpsym.kernel.statements import INTEGER, Fact, Region, Statement
 from dpsym.kernel.terms import ZERO, Term, substitute, var
-from dpsym.search import leaf
 from dpsym.search.integrals.antiderivatives import antiderivative, antidifference
 from dpsym.search.integrals.cuts import (
     Split,
     choices,
     chosen,
     compared,
+    never_zero,
     ordered,
     plain,
     resolved,
     roots,
     shorter,
     switches,
+    vanishing,
 )
 from dpsym.search.integrals.limits import limit_at, sign_at
 from dpsym.search.integrals.radicals import radicals
@@ -155,29 +157,55 @@ class _Planner:
                 cuts += roots(form, self.x, known, self.samples, self.radicals)
         cuts = [item for item in dict.fromkeys(cuts) if self.matters(item, whole)]
         if self.whole:
-            cuts = [self.first_beyond(item, stretch) for item in cuts]
+            cuts = [one for item in cuts for one in self.starts(item, stretch, whole)]
         inner = ordered(cuts, stretch.start, stretch.end, self.facts, self.samples)
         ends = [stretch.start, *inner, stretch.end]
         return [Stretch(a, b) for a, b in pairwise(ends)]
 
     def matters(self, item: Term, whole: Sequence[Term]) -> bool:
-        """Whether one of the terms has different forms on both sides of the point."""
+        """Whether one of the terms has different forms at both sides of the point or, where that
+        counts, at the point."""
+        ways = (-1, 0, 1) if self.whole and is_integer(item, dict(self.goal.variables)) else (-1, 1)
+        return any(len(set(forms)) > 1 for forms in self.around(item, whole, ways))
+
+    def around(
+        self, item: Term, whole: Sequence[Term], ways: tuple[int, ...]
+    ) -> Iterator[tuple[Term, ...]]:
+        """The forms that the terms have just before the point (-1), at it (0) and after it (1)."""
         normal = context(self.facts).canon.normal
         places = np.array(numbers(item, self.samples))
         known = np.isfinite(places)
         near = np.where(known, places, 0.0)
         sides = []
-        for way in (-1, 1):
+        for way in ways:
             x = near + way * 1e-7 * (1 + np.abs(near))
             sides.append(Values({**self.points(1), str(self.x.value): x}, len(self.samples)))
         for term in whole:
             if term.kinked:
-                below, above = (choices(term, side)[0][known].tolist() for side in sides)
-                for pair in dict.fromkeys(zip(map(tuple, below), map(tuple, above), strict=True)):
-                    one, two = (normal(chosen(term, row)) for row in pair)
-                    if one is not two:
-                        return True
-        return False
+                rows = [map(tuple, choices(term, side)[0][known].tolist()) for side in sides]
+                for found in dict.fromkeys(zip(*rows, strict=True)):
+                    yield tuple(normal(chosen(term, row)) for row in found)
+
+    def starts(self, item: Term, stretch: Stretch, whole: Sequence[Term]) -> list[Term]:
+        """The integers at which pieces start because of a cut: behind an integer, too, if a term
+        has another value at it than the form after it has."""
+        if not is_integer(item, dict(self.goal.variables)):
+            return [self.first_beyond(item, stretch)]
+        found, at_it = [], {str(self.x.value): item}
+
+        def same(one: Term, two: Term) -> bool:
+            try:
+                return context(self.facts).same(substitute(one, at_it), substitute(two, at_it))
+            except Refusal:  # not defined there
+                return False
+
+        for before, at, after in self.around(item, whole, (-1, 0, 1)):
+            continued = same(at, after)
+            if not continued:
+                found.append(item + 1)
+            if before is not after if continued else not same(before, at):
+                found.append(item)
+        return list(dict.fromkeys(found))
 
     def points(self, count: int) -> dict[str, NDArray[np.float64]]:
         """The samples by the name of the variable, each as many times."""
@@ -185,11 +213,8 @@ class _Planner:
         return {n: np.repeat([at[n] for at in self.samples], count) for n in names}
 
     def first_beyond(self, item: Term, stretch: Stretch) -> Term:
-        """The first integer beyond a cut, the integer itself if it is one that starts a piece.
-        On a short stretch, it is a question about the parameters which integer that is."""
-        kinds = dict(self.goal.variables)
-        if is_integer(item, kinds):
-            return item
+        """The first integer beyond a cut that is not known to be one. On a short stretch, it is a
+        question about the parameters which integer that is."""
         for name, kind in self.goal.variables:  # the floor that a rule has named
             gap, known = item - var(name), context(self.facts)
             inside = Fact(gap, ">="), Fact(1 - gap, ">")
@@ -351,10 +376,9 @@ class _Planner:
                     if not sign_at(gap, self.samples, self.facts):
                         raise Split(plain(gap, self.facts))
         (form, *_) = forms
-        positive = Fact(form, ">")
-        known = _is_zero(form, self.facts) or context(self.facts).evident(positive)
-        if not known and not leaf.easy(Sequent(self.facts, positive)):
-            raise Split(plain(-form, self.facts))
+        if not _is_zero(form, self.facts) and not never_zero(form, self.facts):
+            names = {name for name, _ in self.goal.variables}
+            raise Split(vanishing(form, self.facts, names) or plain(-form, self.facts))
         return form
 
     def primitive(self, value: Term, part: Stretch) -> tuple[Term, Limit | None, Limit | None]:

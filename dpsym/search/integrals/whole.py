@@ -8,10 +8,11 @@ from typing import Any
 from dpsym.kernel import terms as tm
 from dpsym.kernel.canon import to_term
 from dpsym.kernel.rules_mechanisms import is_integer
-from dpsym.kernel.sequents import context
-from dpsym.kernel.statements import INTEGER, Mechanism, Statement
+from dpsym.kernel.sequents import context, with_facts
+from dpsym.kernel.statements import INTEGER, Fact, Mechanism, Statement
 from dpsym.kernel.terms import Term, var
 from dpsym.search.bounds import Bounds, bounds
+from dpsym.search.integrals.cuts import plain
 
 __all__ = ["as_whole", "known_value", "one_by_one"]
 
@@ -23,7 +24,8 @@ def known_value(goal: Statement) -> Step | None:
     """``equal`` for a variable whose two bounds are the same."""
     kinds = dict(goal.variables)
     ends: dict[str, dict[bool, set[Term]]] = {name: {True: set(), False: set()} for name in kinds}
-    for x, slope, end, strict in context(goal.facts).bounds:
+    facts = [Fact(plain(fact.term, goal.facts), fact.rel) for fact in goal.facts]
+    for x, slope, end, strict in context(with_facts(goal.facts, *facts)).bounds:
         if x.value in kinds and not strict:
             ends[str(x.value)][slope > 0].add(to_term(end))
     for name, kind in goal.variables:

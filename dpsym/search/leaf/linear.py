@@ -83,11 +83,15 @@ class Program:
                 self.add_cleared(("hypothesis", index, None, None), form, rel == ">")
 
     def add(self, fact: tuple[Any, ...], form: Poly, strict: bool, scale: Monomial = UNIT) -> None:
-        if form and len(form) < 40 and form not in self.forms:
+        if not form or len(form) >= 40:
+            return
+        if form not in self.forms:
             self.facts.append(fact)
             self.forms.append(form)
             self.strict.append(strict)
             self.scales.append(scale)
+        elif strict and not self.strict[(i := self.forms.index(form))]:
+            self.facts[i], self.strict[i], self.scales[i] = fact, True, scale
 
     def add_cleared(self, fact: tuple[Any, ...], form: Poly, strict: bool) -> None:
         """A fact without its denominators, which are multiplied into it where it is used."""
@@ -256,13 +260,14 @@ class Program:
         return {(inner, frozenset((item, k) for item, k in powers.items() if k)): fmpq(1)}
 
     def multiply(self) -> None:
-        """Multipliers: one, and the first strict facts."""
+        """Multipliers: one, and the first strict facts. For a contradiction they are summands, of
+        which one at least is used."""
         self.multipliers = [_Product((), None, constant(1), True, self.common)]
+        strict = [i for i, fact in enumerate(self.facts) if self.strict[i] and not fact[3]]
+        for i in strict[:5]:
+            shift = self.scales[i] if self.contradiction else self.common
+            self.multipliers.append(_Product((i,), None, self.forms[i], True, shift))
         if not self.contradiction:
-            strict = [i for i, fact in enumerate(self.facts) if self.strict[i] and not fact[3]]
-            self.multipliers += [
-                _Product((i,), None, self.forms[i], True, self.common) for i in strict[:5]
-            ]
             for scale in self._cleared()[:4]:
                 form = self.canon.times(constant(1), {scale: fmpq(1)})
                 shift = times_mono(self.common, scale)
@@ -317,6 +322,9 @@ class Program:
         multipliers = [
             (v, p) for v, p in zip(found[start:], self.multipliers, strict=True) if v > 0
         ]
+        if self.contradiction:
+            used += [(v, p) for v, p in multipliers if p.indices]
+            multipliers = []
         rest: Poly = {}
         for value, product in zip(found[count:start], singles, strict=True):
             if value > 0:
@@ -342,7 +350,7 @@ class Program:
         rows = [row(value, product) for value, product in multipliers]
         return {
             "facts": tuple(facts),
-            "multiplier": () if self.contradiction else tuple(rows),
+            "multiplier": tuple(rows),
             "terms": tuple(terms),
             "contradiction": self.contradiction,
         }

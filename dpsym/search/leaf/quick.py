@@ -86,7 +86,7 @@ class _Quick:
                     return self.by(sequent, "have", {"fact": fact}, depth)
             return None
         found = self.compare(sequent, form, depth)
-        if found is not None or len(form) == 2:
+        if found is not None or (len(form) == 2 and not _any_kinks(sequent)):
             return found
         for a, inside in completed_squares(form, sorted(goal.term.vars)):
             if evident(sequent.hypotheses, a, ">"):
@@ -109,7 +109,7 @@ class _Quick:
         if parameters is None:
             return self.linear(sequent) if len(form) == 2 else None
         return self.by(sequent, "monotone", parameters, depth) or (
-            self.linear(sequent) if not _any_kinks(sequent) else self.kinked(sequent, depth)
+            self.linear(sequent) if not _any_kinks(sequent) else None
         )
 
     def kinked(self, sequent: Sequent, depth: int) -> Proof | None:
