@@ -240,7 +240,7 @@ def _factors(item: Term, facts: Facts) -> list[Term]:
 
 
 def _not_zero(item: Term, facts: Facts) -> bool:
-    return context(facts).evident(Fact(item, "!=")) or any(
+    return _is_not_zero(item, facts) or any(
         _is_easy(Fact(side, ">"), facts) for side in (item, -item)
     )
 

@@ -249,12 +249,14 @@ def _by_sign(sequent: Sequent, given: Budget) -> Lemma | None:
         left = premises(sequent, "have", {"fact": fact}) or []
         if not isinstance(found, Lemma) or positive not in left:
             continue
-        part = given.part(_QUICK)
-        proofs = [found.proof if one == positive else quick.prove(one, part) for one in left]
+        part, needed = given.part(_QUICK), top_obligations(sequent.hypotheses, sequent.goal)
+        try:
+            proofs = [found.proof if one == positive else quick.prove(one, part) for one in left]
+            shown = [quick.prove(one, part) for one in needed]
+        except OutOfBudget:
+            return None
         kept = tuple(proof for proof in proofs if proof is not None)
         if len(kept) == len(left):
-            needed = top_obligations(sequent.hypotheses, sequent.goal)
-            shown = [quick.prove(one, part) for one in needed]
             return _checked(sequent, Proof("have", {"fact": fact}, kept), shown)
     return None
 
