@@ -61,13 +61,17 @@ def look_at_masses(goal: Goal, seconds: float) -> Masses:
     """
     found = Masses()
     for index, stage in enumerate(goal.statement.stages):
-        if not isinstance(stage, Mechanism) or not _in_full(stage):
+        if not isinstance(stage, Mechanism):
+            continue
+        part = goal.parts[index]
+        if not all(pair.normalised for pair in stage.pairs) and isinstance(part, Explicit):
+            refuse_two_factors(goal, part)
+        if not _in_full(stage):
             continue
         alone = replace(goal.statement, stages=(stage,), claims=(DISTRIBUTIONS,))
         try:
             found.theorems[index] = prove_statement(alone, seconds)
         except (Stuck, TooLarge, RecursionError):
-            part = goal.parts[index]
             refuse_negative(goal, stage)
             if isinstance(part, Explicit):
                 refuse_other_mass(goal, part)
@@ -131,6 +135,30 @@ def refuse_other_mass(goal: Goal, part: Explicit) -> None:
                     "up to a factor)",
                     shown(part),
                     got=f"one with a mass between {mass.lower.n(12)} and {mass.upper.n(12)}{at}",
+                )
+
+
+def refuse_two_factors(goal: Goal, part: Explicit) -> None:
+    """InputError if no common factor makes p and q distributions at simple values of the
+    parameters."""
+    from dpsym.enclosures import masses
+    from dpsym.enclosures.numbers import Undecided
+    from dpsym.search.refutation.points import points
+
+    for values in islice(points(goal.statement), _POINTS):
+        try:
+            found = masses(part, _where(goal, values, part), _WIDTH)
+        except (DpsymError, Undecided):
+            return
+        for p, q in zip(found[::2], found[1::2], strict=True):
+            if p.lower == sp.oo or q.lower == sp.oo or p.lower > q.upper or q.lower > p.upper:
+                at = f" at {shown_values(values)}" if values else ""
+                raise InputError(
+                    "normalised",
+                    "densities p and q that one common factor makes distributions: of the same "
+                    "finite mass",
+                    shown(part),
+                    got=f"masses {sp.N(p.lower, 12)} of p and {sp.N(q.lower, 12)} of q{at}",
                 )
 
 

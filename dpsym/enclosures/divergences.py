@@ -36,6 +36,7 @@ __all__ = [
 _ZERO = arb(0)
 _MAX_BITS = 1 << 13
 _MAX_ROUNDS = 24
+_MASS_BITS = 40
 _MOST_FOR_TAILS = 1024
 _COARSEST = 1024  # for the largest loss of a pair that is known roughly
 _FARTHEST = 1 << 15  # tails down to 2**-this
@@ -191,6 +192,28 @@ def _exactly(value: arb) -> Measured:
 
 
 # --- the divergences -----------------------------------------------------------------------------
+
+
+def refuse_two_factors(pair: Pair) -> None:
+    """InputError for densities that no common factor makes distributions: that have no finite mass,
+    or certainly not the same one. Says nothing where the masses are not found."""
+    found: list[str] = []
+    totals: list[arb] = []
+    for side in (pair, pair.reversed()):
+        try:
+            totals.append(mass(side, _MASS_BITS))
+            found.append(totals[-1].str(12, radius=False))
+        except Infinite:
+            found.append("oo")
+        except Undecided:
+            return
+    if len(totals) < 2 or not totals[0].overlaps(totals[1]):
+        raise InputError(
+            "normalised",
+            "densities p and q that one common factor makes distributions: of the same finite mass",
+            tuple(found),
+            got=f"masses {found[0]} of p and {found[1]} of q",
+        )
 
 
 def mass(pair: Pair, bits: int) -> arb:

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 import sympy as sp
 
-from dpsym.enclosures.divergences import Pair, pair_of
+from dpsym.enclosures.divergences import Pair, pair_of, refuse_two_factors
 from dpsym.enclosures.enclosure import ends
 from dpsym.enclosures.failures import NoEnclosureError, Undecided
 from dpsym.enclosures.numbers import sign
@@ -102,6 +102,8 @@ def worst_pairs(families: tuple[Neighbours, ...], one_way: bool) -> Worst:
                 continue
             for found, parts in ((above, item.above), (below, item.below)):
                 pair = pair_of(parts, family.normalised)
+                if not family.normalised:
+                    refuse_two_factors(pair)
                 found[pair] = None
                 if not (one_way or item.symmetric):
                     found[pair.reversed()] = None

@@ -89,6 +89,11 @@ def whole_power(value: Any, exponent: int) -> Any:
     True
     """
     count = abs(exponent)
+    if exponent < 0:  # first, as the power of a wide ball may have 0 inside when the ball has not
+        try:
+            value = 1 / value
+        except ValueError:  # a series that may start with 0
+            return value * arb("nan")
     out = None
     while count:
         if count & 1:
@@ -96,9 +101,7 @@ def whole_power(value: Any, exponent: int) -> Any:
         count >>= 1
         if count:
             value = value * value
-    if out is None:
-        return value * 0 + 1
-    return out if exponent > 0 else 1 / out
+    return value * 0 + 1 if out is None else out
 
 
 def _total(*args: arb) -> arb:

@@ -333,3 +333,16 @@ def test_what_it_has_no_method_for() -> None:
         additive(dp.noise.Skellam(4)).enclose(dp.ZCDP(RHO), RHO)
     with pytest.raises(dp.InputError, match="width"):
         laplace_noise.enclose(dp.ApproxDP(1, DELTA), DELTA, width=2)
+
+
+def test_power_laws_with_an_even_exponent() -> None:
+    """By hand: p > e q between the two points where (1 + |y|)/(1 + |y - 1|) is sqrt(e)."""
+    x, delta = sp.Symbol("x", real=True), sp.Symbol("delta", positive=True)
+    heavy = dp.noise.Density(1 / (2 * (1 + sp.Abs(x)) ** 2), x)
+    found = dp.AdditiveNoise(heavy, 1).enclose(dp.ApproxDP(1, delta))
+    root = sp.sqrt(sp.E)
+    a, b = (2 * root - 1) / (1 + root), 1 / (root - 1)
+    near = (1 - 1 / (2 - a)) / 2 + (1 - 1 / b) / 2
+    exact = near - sp.E / 2 * (1 / (1 + a) - 1 / (1 + b))
+    assert found.lower <= exact.n(40) <= found.upper
+    assert found.upper - found.lower < exact.n(40) / 10**12
