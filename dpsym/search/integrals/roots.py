@@ -49,13 +49,13 @@ def _roots(goal: Statement) -> list[Term]:
 
 
 def _outside(goal: Statement) -> frozenset[str]:
-    """The variables of the densities, those in square roots alone left out."""
+    """The variables of the densities, those in square roots and logarithms alone left out."""
     found: set[str] = set()
 
     def walk(item: Term) -> None:
         if item.op == "var":
             found.add(str(item.value))
-        for arg in () if item.op == "sqrt" else item.args:
+        for arg in () if item.op in ("sqrt", "log") else item.args:
             walk(arg)
 
     for stage in goal.stages:

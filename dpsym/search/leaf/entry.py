@@ -30,7 +30,7 @@ _QUICK, _FIRST_LOOK, _LAST_LOOK = 0.3, 0.05, 2.0
 _BETWEEN = ((0.6, 0.25, False), (3.0, 1.0, True))
 _REST = 0.25  # share of what the search for a proof leaves, for the last look
 _HINTED = 0.6  # share of the time for following hints
-_OWN = 0.5  # share of the time for a proof without hypotheses about other variables
+_OWN = 0.15  # share of the time for a proof without hypotheses about other variables
 _SIGN = 0.9  # for that a term has a sign, if it is asked whether it is not zero
 _MANY = 6  # hypotheses, of which some are likely to be evident by others
 _FACTORED = 0.6  # for proofs about the factors of a quotient
@@ -222,9 +222,9 @@ def _with_fewer(sequent: Sequent, given: Budget) -> Lemma | Open | None:
     few, rest = own(sequent), linked(sequent)
     if len(sequent.hypotheses) > _MANY or any(fact.term.kinked for fact in sequent.hypotheses):
         few, rest = lean(few), lean(rest)
-    first = [(few, _OWN)] if few is not sequent and few is not rest and _plausible(few) else []
+    first = [(few, _OWN)] if few not in (sequent, rest) and _plausible(few) else []
     for one, share in (*first, (rest, 1.0)):
-        if one is sequent:
+        if one == sequent:
             continue
         found = _known(one, given.part(share * given.left()))
         if isinstance(found, Lemma):
