@@ -141,25 +141,20 @@ def refuse_other_mass(goal: Goal, part: Explicit) -> None:
 def refuse_two_factors(goal: Goal, part: Explicit) -> None:
     """InputError if no common factor makes p and q distributions at simple values of the
     parameters."""
-    from dpsym.enclosures import masses
+    from dpsym.enclosures import divergences
+    from dpsym.enclosures.enclosing import largest_pairs
     from dpsym.enclosures.numbers import Undecided
     from dpsym.search.refutation.points import points
 
     for values in islice(points(goal.statement), _POINTS):
         try:
-            found = masses(part, _where(goal, values, part), _WIDTH)
+            found = list(largest_pairs(part, _where(goal, values, part)))
         except (DpsymError, Undecided):
             return
-        for p, q in zip(found[::2], found[1::2], strict=True):
-            if p.lower == sp.oo or q.lower == sp.oo or p.lower > q.upper or q.lower > p.upper:
-                at = f" at {shown_values(values)}" if values else ""
-                raise InputError(
-                    "normalised",
-                    "densities p and q that one common factor makes distributions: of the same "
-                    "finite mass",
-                    shown(part),
-                    got=f"masses {sp.N(p.lower, 12)} of p and {sp.N(q.lower, 12)} of q{at}",
-                )
+        for family, pair in found:
+            if not family.normalised:
+                words = f" at {shown_values(values)}" if values else ""
+                divergences.refuse_two_factors(pair, words)
 
 
 def _where(goal: Goal, values: Mapping[str, fmpq], part: Explicit) -> dict[sp.Symbol, sp.Rational]:

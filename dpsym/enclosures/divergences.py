@@ -18,7 +18,7 @@ from dpsym.enclosures.numbers import ball, sign
 from dpsym.enclosures.pieces import Fog, Piece, pieces_and_fog
 from dpsym.enclosures.scale import smallness
 from dpsym.enclosures.within import is_exact
-from dpsym.errors import InputError
+from dpsym.errors import InputError, UnsupportedError
 from dpsym.mechanisms.base import Part
 
 __all__ = [
@@ -194,9 +194,10 @@ def _exactly(value: arb) -> Measured:
 # --- the divergences -----------------------------------------------------------------------------
 
 
-def refuse_two_factors(pair: Pair) -> None:
+def refuse_two_factors(pair: Pair, at: str = "") -> None:
     """InputError for densities that no common factor makes distributions: that have no finite mass,
-    or certainly not the same one. Says nothing where the masses are not found."""
+    or certainly not the same one. Says nothing where the masses are not found. ``at`` says at which
+    parameters, in words."""
     found: list[str] = []
     totals: list[arb] = []
     for side in (pair, pair.reversed()):
@@ -205,14 +206,14 @@ def refuse_two_factors(pair: Pair) -> None:
             found.append(totals[-1].str(12, radius=False))
         except Infinite:
             found.append("oo")
-        except Undecided:
+        except (Undecided, UnsupportedError):
             return
     if len(totals) < 2 or not totals[0].overlaps(totals[1]):
         raise InputError(
             "normalised",
             "densities p and q that one common factor makes distributions: of the same finite mass",
             tuple(found),
-            got=f"masses {found[0]} of p and {found[1]} of q",
+            got=f"masses {found[0]} of p and {found[1]} of q{at}",
         )
 
 

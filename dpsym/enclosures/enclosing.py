@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -178,11 +178,7 @@ def masses(mechanism: Mechanism, where: object = None, width: object = 1e-12) ->
     """
     bits = bits_of(width)
     out = []
-    for family in at(mechanism.neighbours(), values_of(where, mechanism)):
-        parts = family.parts
-        if family.shift is not None:
-            parts = at([family], {family.shift: family.high or sp.S.Zero})[0].parts
-        pair = divergences.pair_of(parts)
+    for _, pair in largest_pairs(mechanism, where):
         for side in (pair, pair.reversed()):
             try:
                 out.append(enclosure_of(divergences.mass(side, bits)))
@@ -191,6 +187,17 @@ def masses(mechanism: Mechanism, where: object = None, width: object = 1e-12) ->
             except Undecided as reason:
                 raise unsupported(reason) from None
     return out
+
+
+def largest_pairs(
+    mechanism: Mechanism, where: object
+) -> Iterator[tuple[Neighbours, divergences.Pair]]:
+    """The families at numbers, each with its pair at the largest shift."""
+    for family in at(mechanism.neighbours(), values_of(where, mechanism)):
+        parts = family.parts
+        if family.shift is not None:
+            parts = at([family], {family.shift: family.high or sp.S.Zero})[0].parts
+        yield family, divergences.pair_of(parts)
 
 
 # --- what is asked --------------------------------------------------------------------------------

@@ -6,7 +6,7 @@ than some length.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import sympy as sp
 from flint import arb, fmpq
@@ -64,15 +64,21 @@ def hockey_stick(items: Sequence[Fog], eps: sp.Expr) -> arb:
     return total
 
 
-def moment(items: Sequence[Fog], alpha: sp.Expr) -> arb:
-    """The integral of ``p**alpha * q**(1 - alpha)``, or of ``p * log(p / q)`` if alpha is 1."""
-    total = _ZERO
+def _positive(items: Sequence[Fog]) -> Iterator[tuple[arb, arb, arb]]:
+    """Lengths and densities where there is mass of P. Raises: Undecided if one may be zero."""
     for fog in items:
         length, p, q = _values(fog)
         if length == 0 or p == 0:
             continue
         if not (p > 0 and q > 0):
             raise Undecided("where the densities are positive")
+        yield length, p, q
+
+
+def moment(items: Sequence[Fog], alpha: sp.Expr) -> arb:
+    """The integral of ``p**alpha * q**(1 - alpha)``, or of ``p * log(p / q)`` if alpha is 1."""
+    total = _ZERO
+    for length, p, q in _positive(items):
         loss = (p / q).log()
         values = p * (loss if alpha == 1 else ((ball(alpha) - 1) * loss).exp())
         total += _ZERO.union(length * values)
@@ -82,11 +88,6 @@ def moment(items: Sequence[Fog], alpha: sp.Expr) -> arb:
 def highest_loss(items: Sequence[Fog]) -> arb:
     """An upper bound of ``log(p / q)`` where p > 0, minus infinity if there is nothing."""
     highest = arb.neg_inf()
-    for fog in items:
-        length, p, q = _values(fog)
-        if length == 0 or p == 0:
-            continue
-        if not (p > 0 and q > 0):
-            raise Undecided("where the densities are positive")
+    for _, p, q in _positive(items):
         highest = highest.max((p / q).log().upper())
     return highest
