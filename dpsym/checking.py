@@ -79,6 +79,22 @@ def check(
       for all real epsilon1, epsilon2 with epsilon1 >= 0, epsilon2 >= 0
       by 6 steps of 4 rules that the kernel checked, on no postulate
     """
+    return _verdict(subject, claim, where, hints, budget, computed=False)
+
+
+def confirm(subject: Subject, claim: Subject, where: object, budget: float) -> Verdict:
+    """``check`` for a claim that was computed: no time is spent on looking for a witness."""
+    return _verdict(subject, claim, where, None, budget, computed=True)
+
+
+def _verdict(
+    subject: Subject,
+    claim: Subject,
+    where: object,
+    hints: Sequence[object] | None,
+    budget: float,
+    computed: bool,
+) -> Verdict:
     started = time.process_time()
     limit = _seconds(budget)
     try:
@@ -88,7 +104,7 @@ def check(
         return Unknown(f"{type(subject).__name__}: a claim that is too large", reason=str(error))
     except Refusal as refusal:
         raise InputError("claim", refusal.condition, refusal) from None
-    return _Check(goal, steps, started, limit).verdict()
+    return _Check(goal, steps, started, limit, computed).verdict()
 
 
 def prove(
@@ -206,8 +222,16 @@ class PointWitness:
 
 
 class _Check:
-    def __init__(self, goal: Goal, hints: tuple[Hint, ...], started: float, limit: float) -> None:
+    def __init__(
+        self,
+        goal: Goal,
+        hints: tuple[Hint, ...],
+        started: float,
+        limit: float,
+        computed: bool = False,
+    ) -> None:
         self.goal, self.hints, self.started, self.limit = goal, hints, started, limit
+        self.computed = computed
         self.text = goal_text(goal.statement)
         self.assumptions = goal.assumptions
 
@@ -265,6 +289,8 @@ class _Check:
     def turns(self) -> tuple[tuple[float, bool], ...]:
         """Shares of the time that is left, and whether it is for a proof or for a refutation. A
         claim about densities has short looks first, as integrals take their time."""
+        if self.computed:
+            return ((1.0, True),)
         rest = (_FIRST_PROOF, True), (_REFUTATION, False), (1.0, True)
         explicit = any(isinstance(stage, Mechanism) for stage in self.goal.statement.stages)
         return (*_LOOKS, *rest) if explicit else rest

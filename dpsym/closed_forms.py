@@ -6,14 +6,13 @@ pair exceeds it, and that the pair it was found for attains it.
 
 from __future__ import annotations
 
-import math
 import time
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 import sympy as sp
 
-from dpsym.checking import check, sign_of
+from dpsym.checking import confirm, sign_of
 from dpsym.errors import InputError, ProofError, shown
 from dpsym.guarantees import ApproxDP, Guarantee, PureDP, RenyiDP
 from dpsym.kernel import statements
@@ -29,9 +28,11 @@ from dpsym.scope import Scope
 from dpsym.search import leaf
 from dpsym.search.integrals.closed import Case, cases, joined, moment, reversed_pair
 from dpsym.search.integrals.losses import candidates
+from dpsym.search.integrals.sampling import is_largest
 from dpsym.search.leaf.budget import Budget, OutOfBudget
+from dpsym.search.leaf.lowest import factored, product
 from dpsym.search.privacy.prover import Stuck, prove_statement
-from dpsym.search.samples import number, points
+from dpsym.search.samples import points
 from dpsym.translate import to_sympy
 from dpsym.verdicts import Proved
 
@@ -171,7 +172,7 @@ class _Derivation:
             raise ProofError(_NotFound(self.name, self.mechanism))
         pair, total, expr = self.largest(found)
         for value in simpler(finish(expr)):
-            verdict = check(self.mechanism, claimed(value), self.where, budget=self.left())
+            verdict = confirm(self.mechanism, claimed(value), self.where, self.left())
             if isinstance(verdict, Proved) and isinstance(verdict.theorem, Result):
                 return ClosedForm(value, self.name, verdict.theorem, self.attained(pair, total))
         raise ProofError(verdict)
@@ -208,11 +209,10 @@ class _Derivation:
         ]
         samples = points(self.scope.variables, self.facts, 12)
         for value, _, region, at in found:
-            gaps = (number(value - other[0], point) for other in found for point in samples)
-            if not all(gap >= -1e-9 or math.isnan(gap) for gap in gaps):
+            if not is_largest(value, (other[0] for other in found), samples):
                 continue
             for expr in simpler(to_sympy(value, self.scope.symbols)):
-                verdict = check(self.mechanism, PureDP(expr), self.where, budget=self.left())
+                verdict = confirm(self.mechanism, PureDP(expr), self.where, self.left())
                 if isinstance(verdict, Proved) and isinstance(verdict.theorem, Result):
                     lower = self.taken(value, region, at)
                     return ClosedForm(expr, self.name, verdict.theorem, lower)
@@ -247,22 +247,26 @@ class _Derivation:
             return sp.Gt(expr, 0) if fact.rel == ">" else sp.Ge(expr, 0)
 
         pieces = [
-            (
-                _simple(to_sympy(case.total, self.scope.symbols)),
-                sp.And(*(side(fact) for fact in case.conditions)),
-            )
+            (_simple(self.shorter(case.total)), sp.And(*(side(fact) for fact in case.conditions)))
             for case in found
         ]
         if len({value for value, _ in pieces}) == 1:
             return pieces[0][0]
         return sp.Piecewise(*pieces[:-1], (pieces[-1][0], True))
 
+    def shorter(self, total: Term) -> sp.Expr:
+        """The term as it is, or as one quotient if it is long."""
+        expr = to_sympy(total, self.scope.symbols)
+        if expr.count_ops() <= _SIMPLE:
+            return expr
+        other = to_sympy(product(*factored(context(self.facts).canon, total)), self.scope.symbols)
+        return min(expr, other, key=sp.count_ops)
+
     def largest(self, found: list[tuple[Pair, Term, sp.Expr]]) -> tuple[Pair, Term, sp.Expr]:
         """The one that is largest at all sample values."""
         samples = points(self.scope.variables, self.facts, 12)
         for entry in found:
-            gaps = (number(entry[1] - other[1], at) for other in found for at in samples)
-            if all(gap >= -1e-9 or math.isnan(gap) for gap in gaps):
+            if is_largest(entry[1], (other[1] for other in found), samples):
                 return entry
         raise ProofError(_NotFound(self.name, self.mechanism))
 

@@ -6,6 +6,7 @@ Trusted, like ``translate``: a fact that is not the user's would prove too much.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from math import gcd, lcm
 
 import sympy as sp
 
@@ -32,7 +33,8 @@ class Scope:
     """Collects the symbols of a claim, and turns expressions and relations into kernel data.
 
     ``where`` is a list of relations, conjunctions of relations, ``{symbol: Interval}``
-    dictionaries and ``(symbol, Interval)`` pairs; a single one of them may stand alone.
+    dictionaries and ``(symbol, Interval)`` pairs; a single one of them may stand alone. Bounds of
+    integers are put down as whole numbers: ``n > 1`` as ``n >= 2``.
 
     Attributes:
         facts: what is assumed, in a fixed order: assumptions of symbols and ``where``.
@@ -111,9 +113,34 @@ class Scope:
             return Fact(left - right, ">="), Fact(right - left, ">=")
         if isinstance(relation, (sp.Le, sp.Lt)):
             left, right = right, left
+            sides.reverse()
         strict = isinstance(relation, (sp.Gt, sp.Lt))
+        if not isinstance(relation, sp.Ne):
+            whole = self._whole(sides[0] - sides[1], strict, bound or {})
+            if whole is not None:
+                return (Fact(self.term(whole[0], argument, bound) + whole[1], ">="),)
         rel = "!=" if isinstance(relation, sp.Ne) else ">" if strict else ">="
         return (Fact(left - right, rel),)
+
+    def _whole(
+        self, gap: sp.Expr, strict: bool, bound: Collection[sp.Symbol]
+    ) -> tuple[sp.Expr, int] | None:
+        """m and c with m + c >= 0 for the same integers for which the gap is, or is > 0 if strict.
+
+        If m = a_1 n_1 + ... + a_k n_k with coprime whole a_i, then m + c > 0 says that
+        m + ceil(c) - 1 >= 0. None if the gap is not linear in integers alone, or says it already.
+        """
+        factors = dict(sp.expand(gap).as_coefficients_dict())
+        c = factors.pop(sp.S.One, sp.S.Zero)
+        integers = all(n in self._terms and n.is_integer and n not in bound for n in factors)
+        if not factors or not integers:
+            return None
+        above, below = zip(*((int(a.p), int(a.q)) for a in factors.values()), strict=True)
+        common = sp.Rational(gcd(*above), lcm(*below))
+        if c.is_integer and common == 1 and not strict:
+            return None
+        least = sp.ceiling(c / common) - 1 if strict else sp.floor(c / common)
+        return sp.Add(*(n * a / common for n, a in factors.items())), int(least)
 
     def assume(self, relations: Iterable[sp.Basic], argument: str) -> None:
         """Add relations to the facts, each one once, but for true ones between numbers."""
@@ -158,8 +185,12 @@ class Scope:
         for assumption, (factor, rel) in _SIGNS.items():
             if getattr(symbol, f"is_{assumption}"):
                 expressed[assumption] = True
-                self.facts.append(Fact(k.mul(factor, term), rel))
-                if rel == ">":
+                strict = rel == ">"
+                if strict and kind == INTEGER:
+                    self.facts.append(Fact(k.mul(factor, term) - 1, ">="))
+                else:
+                    self.facts.append(Fact(k.mul(factor, term), rel))
+                if strict:
                     break
         else:
             if symbol.is_nonzero or symbol.is_extended_nonzero:

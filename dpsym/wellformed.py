@@ -61,13 +61,17 @@ def look_at_masses(goal: Goal, seconds: float) -> Masses:
     """
     found = Masses()
     for index, stage in enumerate(goal.statement.stages):
-        if not isinstance(stage, Mechanism) or not _in_full(stage):
+        if not isinstance(stage, Mechanism):
+            continue
+        part = goal.parts[index]
+        if not all(pair.normalised for pair in stage.pairs) and isinstance(part, Explicit):
+            refuse_two_factors(goal, part)
+        if not _in_full(stage):
             continue
         alone = replace(goal.statement, stages=(stage,), claims=(DISTRIBUTIONS,))
         try:
             found.theorems[index] = prove_statement(alone, seconds)
         except (Stuck, TooLarge, RecursionError):
-            part = goal.parts[index]
             refuse_negative(goal, stage)
             if isinstance(part, Explicit):
                 refuse_other_mass(goal, part)
@@ -132,6 +136,25 @@ def refuse_other_mass(goal: Goal, part: Explicit) -> None:
                     shown(part),
                     got=f"one with a mass between {mass.lower.n(12)} and {mass.upper.n(12)}{at}",
                 )
+
+
+def refuse_two_factors(goal: Goal, part: Explicit) -> None:
+    """InputError if no common factor makes p and q distributions at simple values of the
+    parameters."""
+    from dpsym.enclosures import divergences
+    from dpsym.enclosures.enclosing import largest_pairs
+    from dpsym.enclosures.numbers import Undecided
+    from dpsym.search.refutation.points import points
+
+    for values in islice(points(goal.statement), _POINTS):
+        try:
+            found = list(largest_pairs(part, _where(goal, values, part)))
+        except (DpsymError, Undecided):
+            return
+        for family, pair in found:
+            if not family.normalised:
+                words = f" at {shown_values(values)}" if values else ""
+                divergences.refuse_two_factors(pair, words)
 
 
 def _where(goal: Goal, values: Mapping[str, fmpq], part: Explicit) -> dict[sp.Symbol, sp.Rational]:

@@ -1,11 +1,14 @@
 """Domains of symbols: what is assumed, what is dropped, what is refused."""
 
+import itertools
+
 import pytest
 import sympy as sp
 from flint import fmpq
 
 from dpsym.errors import InputError
 from dpsym.kernel import terms as k
+from dpsym.kernel.balls import enclose
 from dpsym.kernel.statements import Fact
 from dpsym.scope import Scope
 
@@ -22,10 +25,12 @@ n = k.var("n")
         ({"nonpositive": True}, "real", [Fact(-n, ">=")], []),
         ({"nonzero": True, "real": True}, "real", [Fact(n, "!=")], []),
         ({"integer": True}, "integer", [], []),
-        ({"integer": True, "positive": True}, "integer", [Fact(n, ">")], []),
+        ({"integer": True, "positive": True}, "integer", [Fact(n - 1, ">=")], []),
+        ({"integer": True, "negative": True}, "integer", [Fact(-n - 1, ">=")], []),
+        ({"integer": True, "nonnegative": True}, "integer", [Fact(n, ">=")], []),
         ({"odd": True}, "integer", [Fact(n, "!=")], ["odd"]),
         ({"even": True}, "integer", [], ["even"]),
-        ({"prime": True}, "integer", [Fact(n, ">")], ["prime"]),
+        ({"prime": True}, "integer", [Fact(n - 1, ">=")], ["prime"]),
         ({"rational": True}, "real", [], ["algebraic", "rational"]),
         ({"irrational": True}, "real", [Fact(n, "!=")], ["irrational", "noninteger"]),
         ({"zero": True}, "integer", [Fact(n, ">="), Fact(-n, ">=")], []),
@@ -64,6 +69,40 @@ P, Q = k.var("p"), k.var("q")
 )
 def test_where_becomes_facts(where, facts):
     assert Scope(where).facts == facts
+
+
+i, j = sp.symbols("i j", integer=True)
+n_i, n_j = k.var("i"), k.var("j")
+
+
+@pytest.mark.parametrize(
+    ("where", "facts"),
+    [
+        ([i > 1], [Fact(n_i - 2, ">=")]),
+        ([i < 1], [Fact(-n_i, ">=")]),
+        ([i >= sp.Rational(1, 2)], [Fact(n_i - 1, ">=")]),
+        ([2 * i > 5], [Fact(n_i - 3, ">=")]),
+        ([i > j], [Fact(n_i - n_j - 1, ">=")]),
+        ([i / 2 > j / 3 + sp.Rational(1, 7)], [Fact(-2 * n_j + 3 * n_i - 1, ">=")]),
+        ({i: sp.Interval.open(0, 1)}, [Fact(n_i - 1, ">="), Fact(-n_i, ">=")]),
+        ([i > p, p > 0], [Fact(n_i - P, ">"), Fact(P, ">")]),
+        ([i * j > 0], [Fact(n_i * n_j, ">")]),
+        ([sp.Ne(i, 1)], [Fact(n_i - 1, "!=")]),
+    ],
+)
+def test_bounds_of_integers_are_whole(where, facts):
+    assert Scope(where).facts == facts
+
+
+def test_whole_bounds_hold_at_the_same_integers():
+    halves = [sp.Rational(c, 6) for c in range(-13, 14)]
+    for a, c, relation in itertools.product((1, -2, 3), halves, (sp.Gt, sp.Ge, sp.Lt, sp.Le)):
+        (fact,) = Scope([relation(a * i / 5, c, evaluate=False)]).facts
+        for value in range(-40, 41):
+            here = k.substitute(fact.term, {"i": k.num(value)})
+            low, high = enclose(here, {}, 64, True)
+            assert fact.rel == ">=" and (low >= 0 or high < 0)
+            assert (low >= 0) == bool(relation(sp.Rational(a * value, 5), c)), (a, c, relation)
 
 
 def test_a_false_condition_is_vacuous():

@@ -35,12 +35,14 @@ from dpsym.enclosures.rewriting import (
     reflect_product,
     towards,
 )
-from dpsym.enclosures.roots import Segment, bounds, signs
+from dpsym.enclosures.roots import Segment, blurred, bounds, signs
 from dpsym.enclosures.tails import bound_of_log, germ, hull, integral, of_sum, trend
+from dpsym.enclosures.within import is_exact
 from dpsym.quadrature import Integrand, between, integrate
 
 __all__ = [
     "Measured",
+    "constant_share",
     "excess_share",
     "hockey_stick",
     "kullback_leibler",
@@ -214,12 +216,31 @@ def hockey_stick(pieces: Sequence[Piece], eps: sp.Expr, tolerance: arb, bits: in
             found = mass([(piece, piece.p)], tolerance, bits)
         else:
             excess = minus(loss_of(piece.p, piece.q), constant(eps))
-            if excess.is_constant and (not excess.poly or sign(excess.poly[0]) <= 0):
-                continue
-            found = _positive_part(piece, piece.p, excess, tolerance, bits)
+            if excess.is_constant:
+                share = constant_share(excess)
+                if share == 0:
+                    continue
+                whole = mass([(piece, piece.p)], tolerance, bits)
+                found = Measured(whole.value * share, whole.tails * share.upper())
+            else:
+                found = _positive_part(piece, piece.p, excess, tolerance, bits)
         total += found.value
         tails += found.tails
     return Measured(total, tails)
+
+
+def constant_share(excess: Sum) -> arb:
+    """``max(0, 1 - exp(-excess))`` for an excess that is the same everywhere."""
+    if not excess.poly:
+        return _ZERO
+    value = excess.poly[0]
+    try:
+        if sign(value) <= 0:
+            return _ZERO
+    except Undecided:
+        if is_exact(value):
+            raise
+    return _positive(-((-ball(value)).expm1()))
 
 
 def _positive_part(piece: Piece, p: Product, excess: Sum, tolerance: arb, bits: int) -> Measured:
@@ -370,17 +391,19 @@ def _samples(piece: Piece, loss: Sum) -> Iterator[arb]:
 
 def _suprema(piece: Piece, p: Product, loss: Sum, tolerance: arb, known: arb) -> Iterator[arb]:
     """Enclosures, the greatest of which holds the supremum if it is above ``known``."""
-    tails: list[arb] = []
+    tails: dict[tuple[int, object], arb] = {}  # by side and distance
 
     def tail(start: arb, side: int) -> arb:
         value = bound_of_log(sided_sum(loss, side), start)
         if value < known:
             return _ZERO
-        tails.append(value)
+        tails[side, start.man_exp()] = value
         return value
 
     ranges, _ = _ranges(piece, p, tail, tolerance)
-    yield from (value for value in tails if value.rad() <= tolerance)
+    for side, end in ((1, ranges[-1].end), (-1, -ranges[0].start)):
+        if end.is_exact() and (side, end.man_exp()) in tails:
+            yield tails[side, end.man_exp()]
     for part in ranges:
         yield from _supremum(function(towards(loss, part.side)), part, tolerance, known)
 
@@ -408,7 +431,8 @@ def _supremum(f: Function, part: _Range, tolerance: arb, known: arb) -> Iterator
         if at.is_finite():
             yield at
             best = best.max(at.lower())
-        if value.is_finite() and value.upper() - best < tolerance:
+        settled = value.is_finite() and value.upper() - best < tolerance
+        if settled or (value.is_finite() and blurred(f, value, low, middle, high)):
             yield value
             continue
         if not low < middle < high:

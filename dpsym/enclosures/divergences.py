@@ -10,14 +10,15 @@ import flint
 import sympy as sp
 from flint import arb
 
-from dpsym.enclosures import continuous, integers
+from dpsym.enclosures import continuous, fog, integers
 from dpsym.enclosures.continuous import Measured
 from dpsym.enclosures.failures import Infinite, Undecided
 from dpsym.enclosures.integers import Run
 from dpsym.enclosures.numbers import ball, sign
-from dpsym.enclosures.pieces import Piece, pieces
+from dpsym.enclosures.pieces import Fog, Piece, pieces_and_fog
 from dpsym.enclosures.scale import smallness
-from dpsym.errors import InputError
+from dpsym.enclosures.within import is_exact
+from dpsym.errors import InputError, UnsupportedError
 from dpsym.mechanisms.base import Part
 
 __all__ = [
@@ -28,24 +29,30 @@ __all__ = [
     "mass",
     "moment",
     "pair_of",
+    "refined",
     "singular_mass",
 ]
 
 _ZERO = arb(0)
 _MAX_BITS = 1 << 13
 _MAX_ROUNDS = 24
+_MASS_BITS = 40
 _MOST_FOR_TAILS = 1024
+_COARSEST = 1024  # for the largest loss of a pair that is known roughly
 _FARTHEST = 1 << 15  # tails down to 2**-this
 
 
 @dataclass(frozen=True)
 class Pair:
-    """Two distributions: pieces of the line, runs of integers, and atoms (p, q, how many)."""
+    """Two distributions: pieces of the line and the fog between them, runs of integers, and atoms
+    (p, q, how many)."""
 
     line: tuple[Piece, ...] = ()
     lattice: tuple[Run, ...] = ()
     atoms: tuple[tuple[sp.Expr, sp.Expr, sp.Expr], ...] = ()
     normalised: bool = True
+    exact: bool = True  # no constant is known by an interval only
+    fog: tuple[Fog, ...] = ()
 
     def reversed(self) -> Pair:
         return Pair(
@@ -53,6 +60,8 @@ class Pair:
             tuple(Run(a.first, a.last, a.q, a.p) for a in self.lattice),
             tuple((q, p, count) for p, q, count in self.atoms),
             self.normalised,
+            self.exact,
+            tuple(item.reversed() for item in self.fog),
         )
 
 
@@ -64,6 +73,7 @@ def pair_of(parts: tuple[Part, ...], normalised: bool = True) -> Pair:
     """
     line: list[Piece] = []
     lattice: list[Run] = []
+    between: list[Fog] = []
     atoms = []
     for part in parts:
         if part.variable is None:
@@ -74,8 +84,11 @@ def pair_of(parts: tuple[Part, ...], normalised: bool = True) -> Pair:
         if part.integer:
             lattice += integers.runs(part.p, part.q, part.variable, start, end)
         else:
-            line += pieces(part.p, part.q, part.variable, start, end)
-    return Pair(tuple(line), tuple(lattice), tuple(atoms), normalised)
+            found, unclear = pieces_and_fog(part.p, part.q, part.variable, start, end)
+            line += found
+            between += unclear
+    exact = all(is_exact(item) for part in parts for item in (part.p, part.q, part.support))
+    return Pair(tuple(line), tuple(lattice), tuple(atoms), normalised, exact, tuple(between))
 
 
 def _refuse_symbols(part: Part) -> None:
@@ -87,24 +100,29 @@ def _refuse_symbols(part: Part) -> None:
 # --- to a given accuracy --------------------------------------------------------------------------
 
 
-def _refined(
-    measure: Callable[[arb, int], Measured], bits: int, enough: arb | None = None, hint: int = 0
+def refined(
+    measure: Callable[[arb, int], Measured],
+    bits: int,
+    enough: arb | None = None,
+    hint: int = 0,
+    exact: bool = True,
 ) -> arb:
     """A measure >= 0 to so many bits of relative accuracy, if more precision and longer ranges
     can bring that; otherwise as well as it goes. A value below ``enough`` may be less accurate.
-    ``hint`` is about -log2 of the value.
+    ``hint`` is about -log2 of the value. Unless ``exact``, precision brings little.
 
     Raises: Infinite; Undecided.
     """
     far = bits + min(hint, _FARTHEST // 4)
     precision = min(far + 36, max(_MOST_FOR_TAILS, bits + 36))
+    most = _MAX_BITS if exact else 2 * precision
     best: arb | None = None
     for _ in range(_MAX_ROUNDS):
         with flint.ctx.workprec(precision):
             try:
                 found = measure(arb(2) ** -far, bits + 4)
             except Undecided:
-                if precision >= _MAX_BITS:
+                if precision >= most:
                     if best is None:
                         raise
                     return best
@@ -126,7 +144,7 @@ def _refined(
                     far *= 3
                 # what small tails are small against may come from small losses too
                 precision = max(precision, min(far + 36, _MOST_FOR_TAILS))
-            elif precision < _MAX_BITS:
+            elif precision < most and not (best is not None and not exact):
                 precision *= 2
             else:
                 break
@@ -151,12 +169,14 @@ def _over(
     bits: int,
     enough: arb | None = None,
     hint: int = 0,
+    exact: bool = True,
 ) -> arb:
     """The measure, divided by the total mass if the densities are not normalised."""
+    exact = exact and pair.exact
     if pair.normalised:
-        return _refined(measure, bits, enough, hint)
+        return refined(measure, bits, enough, hint, exact)
     total = mass(pair, bits + 2)
-    value = _refined(measure, bits + 2, None if enough is None else enough * total, hint)
+    value = refined(measure, bits + 2, None if enough is None else enough * total, hint, exact)
     with flint.ctx.workprec(bits + 36):
         return value / total
 
@@ -174,6 +194,29 @@ def _exactly(value: arb) -> Measured:
 # --- the divergences -----------------------------------------------------------------------------
 
 
+def refuse_two_factors(pair: Pair, at: str = "") -> None:
+    """InputError for densities that no common factor makes distributions: that have no finite mass,
+    or certainly not the same one. Says nothing where the masses are not found. ``at`` says at which
+    parameters, in words."""
+    found: list[str] = []
+    totals: list[arb] = []
+    for side in (pair, pair.reversed()):
+        try:
+            totals.append(mass(side, _MASS_BITS))
+            found.append(totals[-1].str(12, radius=False))
+        except Infinite:
+            found.append("oo")
+        except (Undecided, UnsupportedError):
+            return
+    if len(totals) < 2 or not totals[0].overlaps(totals[1]):
+        raise InputError(
+            "normalised",
+            "densities p and q that one common factor makes distributions: of the same finite mass",
+            tuple(found),
+            got=f"masses {found[0]} of p and {found[1]} of q{at}",
+        )
+
+
 def mass(pair: Pair, bits: int) -> arb:
     """The total mass of p."""
 
@@ -184,10 +227,10 @@ def mass(pair: Pair, bits: int) -> arb:
         return _sum(
             continuous.mass(line, tolerance, accuracy),
             integers.mass(lattice, tolerance),
-            _exactly(sum(atoms, _ZERO)),
+            _exactly(sum(atoms, _ZERO) + fog.mass(pair.fog)),
         )
 
-    return _refined(measure, bits)
+    return refined(measure, bits, exact=pair.exact)
 
 
 def hockey_stick(pair: Pair, eps: sp.Expr, bits: int, enough: arb | None = None) -> arb:
@@ -197,10 +240,10 @@ def hockey_stick(pair: Pair, eps: sp.Expr, bits: int, enough: arb | None = None)
         return _sum(
             continuous.hockey_stick(pair.line, eps, tolerance, accuracy),
             integers.hockey_stick(pair.lattice, eps, tolerance),
-            _exactly(_atoms_over(pair, eps)),
+            _exactly(_atoms_over(pair, eps) + fog.hockey_stick(pair.fog, eps)),
         )
 
-    return _over(pair, measure, bits, enough, _hint(pair, eps))
+    return _over(pair, measure, bits, enough, _hint(pair, eps), is_exact(eps))
 
 
 def _hint(pair: Pair, eps: sp.Expr) -> int:
@@ -216,8 +259,13 @@ def _atoms_over(pair: Pair, eps: sp.Expr) -> arb:
     total = _ZERO
     for p, q, count in pair.atoms:
         gap = p - sp.exp(eps) * q
-        if sign(gap) > 0:
-            total += ball(count) * ball(gap)
+        try:
+            if sign(gap) > 0:
+                total += ball(count) * ball(gap)
+        except Undecided:
+            if is_exact(gap):
+                raise
+            total += ball(count) * ball(gap).max(_ZERO)
     return total
 
 
@@ -228,7 +276,9 @@ def singular_mass(pair: Pair, bits: int) -> arb:
     atoms = tuple(atom for atom in pair.atoms if sign(atom[1]) == 0)
     if not (line or lattice or atoms):
         return _ZERO
-    return hockey_stick(Pair(line, lattice, atoms, pair.normalised), sp.S.Zero, bits)
+    if pair.fog:
+        raise Undecided("where q is positive")
+    return hockey_stick(Pair(line, lattice, atoms, pair.normalised, pair.exact), sp.S.Zero, bits)
 
 
 def moment(pair: Pair, alpha: sp.Expr, bits: int) -> arb:
@@ -245,10 +295,10 @@ def moment(pair: Pair, alpha: sp.Expr, bits: int) -> arb:
         return _sum(
             line,
             integers.moment(pair.lattice, alpha, tolerance),
-            _exactly(_atoms_moment(pair, alpha)),
+            _exactly(_atoms_moment(pair, alpha) + fog.moment(pair.fog, alpha)),
         )
 
-    return _over(pair, measure, bits)
+    return _over(pair, measure, bits, exact=is_exact(alpha))
 
 
 def _atoms_moment(pair: Pair, alpha: sp.Expr) -> arb:
@@ -277,12 +327,17 @@ def largest_loss(pair: Pair, bits: int) -> arb:
             try:
                 found = _largest(pair, tolerance)
             except Undecided:
+                if not pair.exact and tolerance < _COARSEST:
+                    tolerance = tolerance * 256
+                    continue
                 precision *= 2
                 continue
             if best is None or found.rad() < best.rad():
                 best = found
             if found.rad() <= abs(found.mid()) * arb(2) ** -bits:
                 return found
+            if not pair.exact:
+                break
             tolerance = tolerance * abs(found).lower() * arb(2) ** -4
             if not tolerance > 0:
                 tolerance = arb(2) ** (-2 * bits)
@@ -304,7 +359,11 @@ def _largest(pair: Pair, tolerance: arb) -> arb:
         if sign(q) == 0:
             raise Infinite
         values.append(ball(sp.log(p / q)))
-    return greatest(values)
+    highest = fog.highest_loss(pair.fog)
+    if not values:
+        raise Undecided("where the densities are positive")
+    found = greatest(values)
+    return found.union(found.max(highest)) if highest > arb.neg_inf() else found
 
 
 def greatest(values: Sequence[arb]) -> arb:

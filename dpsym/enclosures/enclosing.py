@@ -2,21 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-import flint
 import sympy as sp
-from flint import arb, fmpq
+from flint import arb
 
 from dpsym.enclosures import divergences
-from dpsym.enclosures.closed import gaussian_renyi
+from dpsym.enclosures.asked import Values, bits_of, unsupported, values_and_box, values_of
+from dpsym.enclosures.best import at_end, excess, of_claim
+from dpsym.enclosures.boxes import largest, range_of, smallest
 from dpsym.enclosures.enclosure import Enclosure, enclosure_of
 from dpsym.enclosures.failures import Infinite, NoEnclosureError, Undecided
-from dpsym.enclosures.families import at, worst_pairs
-from dpsym.enclosures.numbers import ball, sign
-from dpsym.enclosures.orders import smallest_rho
+from dpsym.enclosures.families import SHARE, Shifts, at, worst_pairs
+from dpsym.enclosures.settling import Settled, settle
 from dpsym.enclosures.solving import Test, crossing
 from dpsym.errors import InputError
 from dpsym.guarantees import ZCDP, ApproxDP, Guarantee, PureDP, RenyiDP
@@ -24,21 +24,25 @@ from dpsym.translate import exact
 
 if TYPE_CHECKING:
     from dpsym.enclosures.divergences import Pair
-    from dpsym.mechanisms.base import Mechanism
+    from dpsym.mechanisms.base import Mechanism, Neighbours
 
-__all__ = ["enclose", "masses"]
+__all__ = ["enclose", "holds", "masses"]
 
+_AT_A_POINT, _OVER_A_BOX = sp.Rational(1, 10**12), sp.Rational(1, 1000)
+_SPARE = 6  # bits beyond the width over a box, so that its parts are what makes it wide
+_ALL_SHIFTS = {SHARE: (sp.Rational(0), sp.Rational(1))}
+_BITS_TO_SETTLE = 30
+_BOUNDED = {ApproxDP: "delta", PureDP: "epsilon", RenyiDP: "epsilon", ZCDP: "rho"}
 _NOTIONS = "ApproxDP, PureDP, RenyiDP and ZCDP"
-_WIDEST, _NARROWEST = sp.Rational(1, 2), sp.Rational(1, 2**2000)
-Values = Mapping[sp.Symbol, sp.Expr]
 
 
 def enclose(
     mechanism: Mechanism,
     claim: Guarantee,
     solve_for: sp.Symbol | None = None,
-    width: object = 1e-12,
+    width: object = None,
     where: object = None,
+    cells: int = 300,
 ) -> Enclosure:
     """Two exact numbers with the best parameter of a claim, or of the mechanism, between them.
 
@@ -53,15 +57,27 @@ def enclose(
     at the upper one (or the other way round, if larger values make it fail), and nothing is said
     of a second crossing elsewhere.
 
+    All shifts up to the sensitivity count. Where it is not seen from the density that the largest
+    one is the worst, the range of the shifts is split into parts; over a box, the lower number is
+    then one for the largest shift alone.
+
+    ``where`` may have intervals for parameters, of the mechanism or the claim. Then the answer
+    holds for all of them: every value lies between the two numbers, so that the claim is true with
+    the upper one for every parameter in the box. This rests on ball arithmetic over a subdivision
+    of the box; it is a bound, not a theorem of the kernel.
+
     Args:
         mechanism: numbers for all parameters but the one that is solved for.
         claim: the guarantee, numbers but for that symbol.
         solve_for: the symbol; by default the only one that is left.
-        width: the relative width to aim for; the answer may be wider, never wrong.
-        where: ``{symbol: number}``, numbers for parameters.
+        width: the relative width to aim for, by default 1e-12; the answer may be wider, never
+            wrong. Over a box: how far each end may be from a value that is taken there, by default
+            1e-3.
+        where: ``{symbol: number}``, numbers for parameters; or ``{symbol: Interval(a, b)}``.
+        cells: the most parts to split a box into.
 
     Raises: InputError for a parameter without a number; UnsupportedError for a function or a
-    claim that it has no method for.
+    claim that it has no method for, and for a box that it finds no bounds for.
 
     >>> import dpsym as dp
     >>> delta = sp.Symbol("delta", nonnegative=True)
@@ -69,22 +85,86 @@ def enclose(
     >>> found = laplace.enclose(dp.ApproxDP(0.5, delta), solve_for=delta)
     >>> found.lower <= 1 - sp.exp(-sp.Rational(1, 4)) <= found.upper, found.relative_width < 1e-12
     (True, True)
+    >>> b = sp.Symbol("b", positive=True)
+    >>> laplace = dp.AdditiveNoise(dp.noise.Laplace(scale=b), sensitivity=1)
+    >>> found = laplace.enclose(dp.ApproxDP(0, delta), where={b: sp.Interval(1, 2)})
+    >>> found.lower <= 1 - sp.exp(-sp.Rational(1, 4)), 1 - sp.exp(-sp.Rational(1, 2)) <= found.upper
+    (True, True)
     """
-    accuracy = exact(width, "width")
-    if not accuracy.is_Rational or not _NARROWEST <= accuracy <= _WIDEST:
-        raise InputError("width", "a relative width between 2**-2000 and 1/2", width)
-    bits = _bits(accuracy)
-    values = _values(where, mechanism, claim)
-    question = _question(mechanism, claim, solve_for, values)
+    values, box = values_and_box(where, mechanism, claim)
+    question = _question(mechanism, claim, solve_for, values, frozenset(box))
+    wide = exact(_OVER_A_BOX if width is None else width, "width")
+    if box:
+        effort = _Effort(bits_of(wide) + _SPARE, wide, cells)
+
+        def value(more: Values) -> Enclosure:
+            return question.answer({**values, **more}, effort)
+
+        if question.searches({**values, **{symbol: span[0] for symbol, span in box.items()}}):
+            low = smallest(lambda more: value({**more, SHARE: sp.S.One}), box, wide, cells)
+            high = largest(value, {**box, **_ALL_SHIFTS}, wide, cells)
+            return Enclosure(low.lower, high.upper)
+        return range_of(value, box, wide, cells)
+    bits = bits_of(_AT_A_POINT if width is None else width)
     try:
-        return question.answer(bits)
+        return question.answer(values, _Effort(bits, wide, cells))
     except Undecided as reason:
-        raise _unsupported(reason) from None
+        raise unsupported(reason) from None
+    except Infinite:
+        return Enclosure(sp.oo, sp.oo)
 
 
-def _bits(width: sp.Rational) -> int:
-    """Bits of relative accuracy that make a width."""
-    return int(width.q // width.p).bit_length() + 2
+def holds(
+    mechanism: Mechanism, claim: Guarantee, where: object = None, cells: int = 300
+) -> Settled:
+    """Whether a claim holds for all parameters in a box, by subdivision and ball arithmetic.
+
+    ``check`` proves a claim for all parameters there are, and gives a theorem; this answers where
+    there is no closed form, for parameters between two ends. A claim that holds with equality
+    somewhere is not settled by it.
+
+    Args:
+        mechanism, claim: with a number or an interval in ``where`` for each of their symbols.
+        where: ``{symbol: number}`` or ``{symbol: Interval(a, b)}``.
+        cells: the most parts to split the box into.
+
+    Raises: InputError for a symbol without a number; UnsupportedError for a function or a claim
+    that it has no method for.
+
+    >>> import dpsym as dp
+    >>> b = sp.Symbol("b", positive=True)
+    >>> logistic = dp.AdditiveNoise(dp.noise.Logistic(scale=b), sensitivity=1)
+    >>> box = {b: sp.Interval(2, 3)}
+    >>> holds(logistic, dp.ApproxDP(sp.Rational(1, 10), sp.Rational(1, 5)), box)
+    Settled(holds for all parameters in the box)
+    >>> holds(logistic, dp.ApproxDP(1 / (4 * b), sp.Rational(1, 100)), box)
+    Settled(fails at b = 2)
+    """
+    values, box = values_and_box(where, mechanism, claim)
+    fields = _fields(claim, values)
+    others = set().union(*_free(mechanism, fields, values)) - set(box)
+    if others:
+        raise InputError("where", "a number for every parameter", sorted(map(str, others)))
+    families = mechanism.neighbours()
+
+    def test(more: Values) -> arb:
+        numbers = {**values, **more}
+        own = {name: expr.xreplace(numbers) for name, expr in fields.items()}
+        own = at_end(own, _BOUNDED[type(claim)], upper=True)
+        worst = worst_pairs(at(families, numbers), claim.one_way)
+        pairs = list(worst.above)
+        for shifts in worst.shifts:
+            if SHARE not in more:
+                raise Undecided("which shift is the worst")
+            pairs += shifts.pairs(more[SHARE])
+        return excess(tuple(pairs), claim, own, _BITS_TO_SETTLE)
+
+    corner = {symbol: span[0] for symbol, span in box.items()}
+    if worst_pairs(at(families, {**values, **corner}), claim.one_way).shifts:
+        found = settle(test, {**box, **_ALL_SHIFTS}, cells)
+        places = {symbol: place for symbol, place in found.where.items() if symbol != SHARE}
+        return replace(found, where=places)
+    return settle(test, box, cells)
 
 
 def masses(mechanism: Mechanism, where: object = None, width: object = 1e-12) -> list[Enclosure]:
@@ -96,92 +176,121 @@ def masses(mechanism: Mechanism, where: object = None, width: object = 1e-12) ->
     >>> [mass.lower <= true <= mass.upper for mass, true in zip(masses(pair), (1, 2))]
     [True, True]
     """
-    bits = _bits(exact(width, "width"))
+    bits = bits_of(width)
     out = []
-    for family in at(mechanism.neighbours(), _values(where, mechanism, None)):
-        parts = family.parts
-        if family.shift is not None:
-            parts = at([family], {family.shift: family.high or sp.S.Zero})[0].parts
-        pair = divergences.pair_of(parts)
+    for _, pair in largest_pairs(mechanism, where):
         for side in (pair, pair.reversed()):
             try:
                 out.append(enclosure_of(divergences.mass(side, bits)))
             except Infinite:
                 out.append(Enclosure(sp.oo, sp.oo))
             except Undecided as reason:
-                raise _unsupported(reason) from None
+                raise unsupported(reason) from None
     return out
 
 
-def _unsupported(reason: Undecided) -> NoEnclosureError:
-    return NoEnclosureError(f"no precision decides {reason}")
+def largest_pairs(
+    mechanism: Mechanism, where: object
+) -> Iterator[tuple[Neighbours, divergences.Pair]]:
+    """The families at numbers, each with its pair at the largest shift."""
+    for family in at(mechanism.neighbours(), values_of(where, mechanism)):
+        parts = family.parts
+        if family.shift is not None:
+            parts = at([family], {family.shift: family.high or sp.S.Zero})[0].parts
+        yield family, divergences.pair_of(parts)
 
 
 # --- what is asked --------------------------------------------------------------------------------
 
 
+Fields = dict[str, sp.Expr]
+
+
+@dataclass(frozen=True)
+class _Effort:
+    """Bits of relative accuracy; and for shifts of which it is not known which is the worst, the
+    width to aim for and the most parts."""
+
+    bits: int
+    width: sp.Rational
+    cells: int
+
+
 @dataclass(frozen=True)
 class _Question:
-    answer: Callable[[int], Enclosure]
+    """Raises: Infinite; Undecided; UnsupportedError."""
+
+    answer: Callable[[Values, _Effort], Enclosure]
+    searches: Callable[[Values], bool] = lambda _: False  # whether the worst shift is not known
 
 
-def _values(where: object, mechanism: Mechanism, claim: Guarantee | None) -> Values:
-    if where is None:
-        return {}
-    if not isinstance(where, Mapping):
-        raise InputError("where", "a dictionary {symbol: number}", where)
-    known: dict[str, sp.Symbol] = {}
-    for item in (mechanism, *(() if claim is None else (claim,))):
-        for _, expr in item.parameters():
-            known |= {symbol.name: symbol for symbol in expr.free_symbols}
-    out = {}
-    for symbol, value in where.items():
-        if not isinstance(symbol, sp.Symbol) or known.get(symbol.name) != symbol:
-            raise InputError("where", f"symbols among {sorted(known)} themselves", symbol)
-        number = exact(value, str(symbol))
-        if number.free_symbols:
-            raise InputError(symbol.name, "a number", value)
-        _check_domain(symbol, number)
-        out[symbol] = number
-    return out
+def _fields(claim: object, values: Values) -> Fields:
+    if not isinstance(claim, (ApproxDP, PureDP, RenyiDP, ZCDP)):
+        raise NoEnclosureError(f"{type(claim).__name__} is none of {_NOTIONS}")
+    found = ((name, getattr(claim, name)) for name in claim.fields)
+    return {
+        name: expr.xreplace(values) if isinstance(expr, sp.Expr) else expr for name, expr in found
+    }
 
 
-def _check_domain(symbol: sp.Symbol, number: sp.Expr) -> None:
-    """What the symbol was declared to be must be true of the number."""
-    at_number = sign(number)
-    wrong = (
-        (symbol.is_positive and at_number <= 0)
-        or (symbol.is_nonnegative and at_number < 0)
-        or (symbol.is_integer and not number.is_Integer)
-    )
-    if wrong:
-        raise InputError(symbol.name, f"a number that {symbol} may be", number)
+def _free(mechanism: Mechanism, fields: Fields, values: Values) -> tuple[set[sp.Symbol], ...]:
+    """The symbols of the mechanism, and of the claim, that are not settled yet."""
+    parameters = (expr.xreplace(values) for _, expr in mechanism.parameters())
+    of_mechanism: set[sp.Symbol] = set().union(*(expr.free_symbols for expr in parameters))
+    return of_mechanism, set().union(*(expr.free_symbols for expr in fields.values()))
 
 
 def _question(
-    mechanism: Mechanism, claim: Guarantee, solve_for: object, values: Values
+    mechanism: Mechanism,
+    claim: Guarantee,
+    solve_for: object,
+    values: Values,
+    varied: frozenset[sp.Symbol],
 ) -> _Question:
-    if not isinstance(claim, (ApproxDP, PureDP, RenyiDP, ZCDP)):
-        raise NoEnclosureError(f"{type(claim).__name__} is none of {_NOTIONS}")
-    fields = {
-        name: expr.xreplace(values) if isinstance(expr, sp.Expr) else expr
-        for name, expr in ((name, getattr(claim, name)) for name in claim.fields)
-    }
-    of_claim = set().union(*(expr.free_symbols for expr in fields.values()))
-    parameters = (expr.xreplace(values) for _, expr in mechanism.parameters())
-    of_mechanism = set().union(*(expr.free_symbols for expr in parameters))
-    symbol = _unknown(solve_for, of_claim | of_mechanism)
-    others = (of_claim | of_mechanism) - {symbol}
+    fields = _fields(claim, values)
+    in_mechanism, in_claim = _free(mechanism, fields, values)
+    symbol = _unknown(solve_for, (in_claim | in_mechanism) - varied)
+    others = (in_claim | in_mechanism) - {symbol} - varied
     if others:
         raise InputError("where", "a number for every parameter but one", sorted(map(str, others)))
     families = mechanism.neighbours()
-    if symbol in of_mechanism:
-        return _parameter(families, claim, fields, values, symbol)
+    if symbol in in_mechanism:
+        if varied:
+            raise NoEnclosureError("a parameter of the mechanism is solved for at numbers only")
+        return _parameter(families, claim, fields, symbol)
     name = next((name for name, expr in fields.items() if expr == symbol), None)
     if name is None or sum(symbol in expr.free_symbols for expr in fields.values()) > 1:
         raise InputError("solve_for", "a symbol that is a parameter of the claim", symbol)
-    pairs = worst_pairs(at(families, values), claim.one_way)
-    return _Question(lambda bits: _of_claim(pairs, claim, fields, name, bits))
+
+    def answer(numbers: Values, effort: _Effort) -> Enclosure:
+        own = {name: expr.xreplace(numbers) for name, expr in fields.items()}
+        above, below = (at_end(own, name, upper) for upper in (True, False))
+        worst = worst_pairs(at(families, numbers), claim.one_way)
+
+        def value(over: tuple[Pair, ...], under: tuple[Pair, ...]) -> Enclosure:
+            high = of_claim(over, claim, above, name, effort.bits)
+            if over == under and above == below:
+                return high
+            return Enclosure(of_claim(under, claim, below, name, effort.bits).lower, high.upper)
+
+        found = [value(worst.above, worst.below)] if worst.above else []
+        for shifts in worst.shifts:
+            if SHARE in numbers:
+                pairs = shifts.pairs(numbers[SHARE])
+                found.append(value(pairs, pairs))
+                continue
+
+            def at_shift(share: Values, shifts: Shifts = shifts) -> Enclosure:
+                pairs = shifts.pairs(share[SHARE])
+                return value(pairs, pairs)
+
+            found.append(largest(at_shift, _ALL_SHIFTS, effort.width, effort.cells))
+        return Enclosure(max(item.lower for item in found), max(item.upper for item in found))
+
+    def searches(numbers: Values) -> bool:
+        return bool(worst_pairs(at(families, numbers), claim.one_way).shifts)
+
+    return _Question(answer, searches)
 
 
 def _unknown(solve_for: object, free: set[sp.Symbol]) -> sp.Symbol:
@@ -192,147 +301,33 @@ def _unknown(solve_for: object, free: set[sp.Symbol]) -> sp.Symbol:
     return solve_for
 
 
-def _of_claim(
-    pairs: tuple[Pair, ...], claim: Guarantee, fields: dict[str, sp.Expr], name: str, bits: int
-) -> Enclosure:
-    try:
-        if isinstance(claim, ApproxDP) and name == "delta":
-            found = _hockey_stick(pairs, fields["epsilon"], bits)
-            return enclosure_of(found, sp.S.Zero, sp.S.One)
-        if isinstance(claim, ApproxDP):
-            return _epsilon_at(pairs, fields["delta"], bits)
-        if isinstance(claim, PureDP) or fields.get("alpha") is sp.oo:
-            return _pure(pairs, bits)
-        if isinstance(claim, RenyiDP) and name == "epsilon":
-            return _zero_or_more(_renyi(pairs, fields["alpha"], bits))
-        if isinstance(claim, ZCDP):
-            return smallest_rho(pairs, bits, _renyi_of)
-    except Infinite:
-        return Enclosure(sp.oo, sp.oo)
-    raise NoEnclosureError(f"{name} of {type(claim).__name__} is not solved for")
-
-
-def _zero_or_more(value: arb) -> Enclosure:
-    return enclosure_of(value, sp.S.Zero)
-
-
-# --- divergences of the worst pair ----------------------------------------------------------------
-
-
-def _hockey_stick(
-    pairs: tuple[Pair, ...], eps: sp.Expr, bits: int, enough: arb | None = None
-) -> arb:
-    values = [divergences.hockey_stick(pair, eps, bits, enough) for pair in pairs]
-    with flint.ctx.workprec(bits + 36):
-        return divergences.greatest(values)
-
-
-def _renyi(pairs: tuple[Pair, ...], alpha: sp.Expr, bits: int) -> arb:
-    """The Rényi divergence, its own relative accuracy being what counts. Raises: Infinite."""
-    if sign(alpha) <= 0:
-        raise InputError("alpha", "an order > 0", alpha)
-    return divergences.greatest([_renyi_of(pair, alpha, bits) for pair in pairs])
-
-
-def _renyi_of(pair: Pair, alpha: sp.Expr, bits: int) -> arb:
-    closed = gaussian_renyi(pair, alpha)
-    if closed is not None:
-        with flint.ctx.workprec(bits + 36):
-            return ball(closed)
-    if alpha == 1:
-        return divergences.moment(pair, alpha, bits)
-    extra = 0
-    while True:
-        inside = divergences.moment(pair, alpha, bits + extra)
-        with flint.ctx.workprec(bits + extra + 36):
-            value = inside.log() / (ball(alpha) - 1)
-        if value.rad() <= abs(value).lower() * arb(2) ** -bits or extra > 4 * bits:
-            return value
-        missing = bits - value.rel_accuracy_bits()
-        extra += max(int(missing) + 4, 8)
-
-
-def _largest_loss(pairs: tuple[Pair, ...], bits: int) -> arb:
-    return divergences.greatest([divergences.largest_loss(pair, bits) for pair in pairs])
-
-
-def _pure(pairs: tuple[Pair, ...], bits: int) -> Enclosure:
-    return _zero_or_more(_largest_loss(pairs, bits))
-
-
-def _epsilon_at(pairs: tuple[Pair, ...], delta: sp.Expr, bits: int) -> Enclosure:
-    """The smallest eps >= 0 with a hockey-stick divergence of at most delta."""
-    if sign(delta) <= 0:
-        return _pure(pairs, bits)
-
-    def test(eps: sp.Rational) -> arb:
-        return _over_delta(pairs, eps, delta, bits + 8)
-
-    if test(sp.S.Zero) <= 0:
-        return Enclosure(sp.S.Zero, sp.S.Zero)
-    singular = [divergences.singular_mass(pair, bits) for pair in pairs]
-    if any(value > ball(delta) for value in singular):
-        raise Infinite
-    return crossing(test, bits, sp.S.One, lowest=sp.S.Zero)
-
-
-def _over_delta(pairs: tuple[Pair, ...], eps: sp.Expr, delta: sp.Expr, bits: int) -> arb:
-    """The margin of an ApproxDP claim; how far it holds matters little once it does by far."""
-    found = _hockey_stick(pairs, eps, bits, ball(delta) / 1024)
-    if found < ball(delta) / 1024:
-        return arb(1) / 1024 - 7
-    return _margin(found, delta)
-
-
-def _margin(found: arb, claimed: sp.Expr) -> arb:
-    """The logarithm of what is over what is claimed, > 0 if the claim fails."""
-    with flint.ctx.workprec(max(flint.ctx.prec, 128)):
-        bound = ball(claimed)
-        if found > 0 and bound > 0:
-            return (found / bound).log()
-        return found - bound
-
-
 # --- a parameter of the mechanism -----------------------------------------------------------------
 
 
 def _parameter(
-    families: tuple[object, ...],
-    claim: Guarantee,
-    fields: dict[str, sp.Expr],
-    values: Values,
-    symbol: sp.Symbol,
+    families: tuple[Neighbours, ...], claim: Guarantee, fields: Fields, symbol: sp.Symbol
 ) -> _Question:
     if symbol.is_integer:
         raise NoEnclosureError(f"{symbol} is an integer, and only real parameters are solved for")
 
-    def measure(value: sp.Rational, bits: int) -> arb:
+    def measure(values: Values, value: sp.Rational, bits: int) -> arb:
         """How much the claim fails, below 0 if it holds."""
         numbers = {**values, symbol: value}
-        pairs = worst_pairs(at(families, numbers), claim.one_way)  # type: ignore[arg-type]
+        worst = worst_pairs(at(families, numbers), claim.one_way)
+        if worst.shifts:
+            raise NoEnclosureError(
+                "a parameter of the mechanism is solved for if it is known which shift is the worst"
+            )
         own = {name: expr.xreplace({symbol: value}) for name, expr in fields.items()}
         try:
-            return _excess(pairs, claim, own, bits)
+            return excess(worst.above, claim, own, bits)
         except Infinite:
             return arb(10) ** 9
 
-    def answer(bits: int) -> Enclosure:
-        test: Test = lambda value: measure(value, bits + 8)  # noqa: E731
+    def answer(values: Values, effort: _Effort) -> Enclosure:
+        bits = effort.bits
+        test: Test = lambda value: measure(values, value, bits + 8)  # noqa: E731
         lowest = sp.S.Zero if symbol.is_nonnegative else None
         return crossing(test, bits, sp.S.One, lowest=lowest)
 
     return _Question(answer)
-
-
-def _excess(
-    pairs: tuple[Pair, ...], claim: Guarantee, fields: dict[str, sp.Expr], bits: int
-) -> arb:
-    if isinstance(claim, ApproxDP) and sign(fields["delta"]) > 0:
-        return _over_delta(pairs, fields["epsilon"], fields["delta"], bits)
-    if isinstance(claim, (ApproxDP, PureDP)) or fields.get("alpha") is sp.oo:
-        return _margin(_largest_loss(pairs, bits), fields["epsilon"])
-    if isinstance(claim, RenyiDP):
-        return _margin(_renyi(pairs, fields["alpha"], bits), fields["epsilon"])
-    found = smallest_rho(pairs, bits, _renyi_of)
-    ends = [arb(fmpq(int(end.p), int(end.q))) for end in found]
-    return _margin(ends[0].union(ends[1]), fields["rho"])

@@ -9,13 +9,18 @@ import flint
 import sympy as sp
 from flint import arb, fmpq
 
+from dpsym.enclosures.failures import Undecided
+from dpsym.enclosures.numbers import ball
+from dpsym.enclosures.within import Within, is_exact
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-__all__ = ["Enclosure", "enclosure_of"]
+__all__ = ["Enclosure", "enclosure_of", "ends"]
 
 _MAX_EXPONENT = 20_000  # ends are rounded outwards to this many binary places
 _MAX_DIGITS = 60
+_SPARE = 64  # bits beyond those of the middle, so that the ends lose nothing
 
 
 @dataclass(frozen=True)
@@ -104,12 +109,58 @@ def enclosure_of(
     >>> enclosure_of(arb(2)), enclosure_of(arb(1, 0.5), most=sp.S.One).upper
     (Enclosure(2), 1)
     """
-    ends = [_end(value.lower(), -1), _end(value.upper(), 1)]
+    with flint.ctx.workprec(max(flint.ctx.prec, value.mid().bits() + _SPARE)):
+        ends = [_end(value.lower(), -1), _end(value.upper(), 1)]
     if least is not None:
         ends = [max(end, least) for end in ends]
     if most is not None:
         ends = [min(end, most) for end in ends]
     return Enclosure(*ends)
+
+
+def ends(value: sp.Expr) -> tuple[sp.Expr, sp.Expr]:
+    """A constant, twice; or two rational numbers that it is between, if it is not exact.
+
+    >>> from dpsym.enclosures.within import Within
+    >>> ends(sp.sqrt(2)), ends(Within("a", 1, 2) * 2)
+    ((sqrt(2), sqrt(2)), (2, 4))
+    """
+    if is_exact(value):
+        return value, value
+    exactly = _span(value)
+    if exactly is not None:
+        return exactly
+    with flint.ctx.workprec(128):
+        found = enclosure_of(ball(value))
+    if not (found.lower.is_Rational and found.upper.is_Rational):
+        raise Undecided(f"the values of {value}")
+    return found.lower, found.upper
+
+
+def _span(value: sp.Expr) -> tuple[sp.Rational, sp.Rational] | None:
+    """Bounds of a rational expression without rounding; None for another one."""
+    if isinstance(value, sp.Rational):
+        return value, value
+    if isinstance(value, Within):
+        return value.low, value.high
+    if isinstance(value, (sp.Add, sp.Mul)):
+        low, high = (sp.S.Zero,) * 2 if isinstance(value, sp.Add) else (sp.S.One,) * 2
+        for arg in value.args:
+            found = _span(arg)
+            if found is None:
+                return None
+            if isinstance(value, sp.Add):
+                low, high = low + found[0], high + found[1]
+            else:
+                products = [a * b for a in (low, high) for b in found]
+                low, high = min(products), max(products)
+        return low, high
+    if isinstance(value, sp.Pow) and value.exp.is_Integer:
+        found = _span(value.base)
+        if found is not None and found[0] > 0:
+            powers = [end**value.exp for end in found]
+            return min(powers), max(powers)
+    return None
 
 
 def _end(end: arb, side: int) -> sp.Expr:

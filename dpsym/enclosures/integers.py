@@ -9,7 +9,15 @@ from functools import lru_cache
 import sympy as sp
 from flint import arb
 
-from dpsym.enclosures.continuous import Measured, excess_share, loss_of, reach, sided, sided_sum
+from dpsym.enclosures.continuous import (
+    Measured,
+    constant_share,
+    excess_share,
+    loss_of,
+    reach,
+    sided,
+    sided_sum,
+)
 from dpsym.enclosures.evaluate import function, product
 from dpsym.enclosures.failures import Infinite, Undecided
 from dpsym.enclosures.forms import Product, Sum, constant, minus, power, times, to_product
@@ -55,6 +63,8 @@ def runs(p: sp.Expr, q: sp.Expr, k: sp.Symbol, start: sp.Expr, end: sp.Expr) -> 
 
     if start is not -sp.oo and start.is_Integer:
         single(int(start))
+        if end == start:
+            return tuple(out)
     for piece in pieces(p, q, x, start, end):
         first = None if piece.start is -sp.oo else _floor(piece.start) + 1
         last = None if piece.end is sp.oo else -_floor(-piece.end) - 1
@@ -189,11 +199,11 @@ def hockey_stick(items: Sequence[Run], eps: sp.Expr, tolerance: arb) -> Measured
 
 def _constant(run: Run, p: Product, excess: Sum, tolerance: arb) -> Measured:
     """Where the loss is the same everywhere."""
-    if not excess.poly or sign(excess.poly[0]) <= 0:
+    share = constant_share(excess)
+    if share == 0:
         return Measured(_ZERO, _ZERO)
     found = mass([(run, p)], tolerance)
-    share = -((-ball(excess.poly[0])).expm1())
-    return Measured(found.value * share, found.tails * share)
+    return Measured(found.value * share, found.tails * share.upper())
 
 
 def _positive_part(

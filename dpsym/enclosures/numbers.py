@@ -12,6 +12,7 @@ from flint import arb, fmpq
 from sympy.logic.boolalg import Boolean
 
 from dpsym.enclosures.failures import Undecided
+from dpsym.enclosures.within import Within, is_exact
 from dpsym.errors import InputError, UnsupportedError
 
 __all__ = ["FUNCTIONS", "ball", "holds", "sign", "whole_power"]
@@ -20,7 +21,7 @@ FUNCTIONS = (
     "numbers, +, -, *, /, **, exp, log, sqrt, erf, erfc, atan, gamma, loggamma, factorial, "
     "binomial, besseli, Abs, sign, Max, Min, Piecewise, sinh, cosh, tanh, coth, pi, E"
 )
-_MOST_BITS = 2048
+_MOST_BITS, _MOST_FOR_INTERVALS = 2048, 128
 
 
 def ball(value: sp.Expr) -> arb:
@@ -38,19 +39,37 @@ def ball(value: sp.Expr) -> arb:
 def _ball(value: sp.Expr, bits: int) -> arb:
     if isinstance(value, sp.Rational):
         return arb(fmpq(int(value.p), int(value.q)))
+    if isinstance(value, Within):
+        return ball(value.low).union(ball(value.high))
     if value.free_symbols:
         raise InputError("where", "a number for every parameter", value)
     if isinstance(value, sp.Piecewise):
-        for branch, condition in value.args:
-            if condition is sp.true or holds(condition):
-                return ball(branch)
-        raise InputError("value", "a Piecewise that is defined", value)
+        return _pieces(value)
     if isinstance(value, sp.Pow):
         return _power(value.base, value.exp)
     function = _FUNCTIONS.get(type(value))
     if function is None:
         raise UnsupportedError("enclose", [type(value).__name__], FUNCTIONS)
     return function(*(ball(arg) for arg in value.args))
+
+
+def _pieces(value: sp.Piecewise) -> arb:
+    """The branch that holds; all that may hold, if that depends on where in an interval one is."""
+    possible: list[arb] = []
+    for branch, condition in value.args:
+        try:
+            certain = condition is sp.true or holds(condition)
+        except Undecided:
+            if is_exact(condition):
+                raise
+            possible.append(ball(branch))
+            continue
+        if certain:
+            out = ball(branch)
+            for other in possible:
+                out = out.union(other)
+            return out
+    raise InputError("value", "a Piecewise that is defined", value)
 
 
 def _power(base: sp.Expr, exponent: sp.Expr) -> arb:
@@ -70,6 +89,11 @@ def whole_power(value: Any, exponent: int) -> Any:
     True
     """
     count = abs(exponent)
+    if exponent < 0:  # first, as the power of a wide ball may have 0 inside when the ball has not
+        try:
+            value = 1 / value
+        except ValueError:  # a series that may start with 0
+            return value * arb("nan")
     out = None
     while count:
         if count & 1:
@@ -77,9 +101,7 @@ def whole_power(value: Any, exponent: int) -> Any:
         count >>= 1
         if count:
             value = value * value
-    if out is None:
-        return value * 0 + 1
-    return out if exponent > 0 else 1 / out
+    return value * 0 + 1 if out is None else out
 
 
 def _total(*args: arb) -> arb:
@@ -148,14 +170,16 @@ def sign(value: sp.Expr) -> int:
     """
     if isinstance(value, sp.Rational):
         return (value.p > 0) - (value.p < 0)
-    bits = 64
-    while bits <= _MOST_BITS:
+    bits, most = 64, _MOST_BITS if is_exact(value) else _MOST_FOR_INTERVALS
+    while bits <= most:
         with flint.ctx.workprec(bits):
             found = ball(value)
             if found > 0:
                 return 1
             if found < 0:
                 return -1
+            if found.is_zero():  # as a factor is: Max(0, x) for a negative x
+                return 0
         bits *= 2
     if value.is_zero or sp.expand(value) == 0:
         return 0

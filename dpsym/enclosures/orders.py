@@ -28,7 +28,7 @@ from dpsym.enclosures.failures import Infinite, NoEnclosureError
 
 __all__ = ["smallest_rho"]
 
-_MAX_CELLS = 1000
+_MAX_CELLS, _MAX_IF_ROUGH = 1000, 40
 _CLOSEST, _STEP = Fraction(1, 2**12), Fraction(1, 2**14)
 Renyi = Callable[[Pair, sp.Expr, int], arb]
 
@@ -114,14 +114,14 @@ class _Search:
         start, high = self._next_to_zero(limit)
         cells = self._geometric(start, largest)
         slack = arb(2) ** -self.bits
-        count = 0
+        count, most = 0, _MAX_CELLS if self.pair.exact else _MAX_IF_ROUGH
         while cells:
             cell = cells.pop()
             bound = _bound(cell)
             if bound < self.best:
                 continue
             count += 1
-            if bound.upper() - self.best < self.best * slack or count > _MAX_CELLS:
+            if bound.upper() - self.best < self.best * slack or count > most:
                 high = high.max(bound.upper())
                 continue
             middle = (cell.start + cell.end) / 2

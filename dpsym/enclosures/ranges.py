@@ -41,7 +41,7 @@ def cut_off(tail: Tail, tolerance: arb, least: arb, hint: int = 0) -> tuple[arb,
         return True
 
     lowest = _NEAREST
-    if least > 0:
+    if not least <= 0:
         lowest = _exponent(least) + 1
     good, bad = _gallop(enough, found, max(hint, lowest), lowest)
     while good - bad > 1:

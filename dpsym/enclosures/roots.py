@@ -10,10 +10,11 @@ from flint import arb
 
 from dpsym.enclosures.evaluate import Function, jet
 
-__all__ = ["Segment", "bounds", "signs"]
+__all__ = ["Segment", "blurred", "bounds", "signs"]
 
-_MAX_SEGMENTS = 4000
+_MAX_SEGMENTS, _MAX_IF_ROUGH = 4000, 200
 _STEPS = 200
+_BLUR = 2
 _SPARE = 12  # bits of the precision that are not asked for
 
 
@@ -72,6 +73,9 @@ def _scan(f: Function, start: arb, end: arb) -> Iterator[Segment]:
     smallest = (end - start).mid() * finest
     stack = [(start, end)]
     count = 0
+    centre = f(((start + end) / 2).mid())
+    rough = centre.rad() > (abs(centre.mid()) + 1) * arb(2) ** -(flint.ctx.prec // 2)
+    limit = _MAX_IF_ROUGH if rough else _MAX_SEGMENTS
     while stack:
         low, high = stack.pop()
         count += 1
@@ -86,11 +90,20 @@ def _scan(f: Function, start: arb, end: arb) -> Iterator[Segment]:
         narrow = not (high - low).mid() > smallest
         flat = value.is_finite() and abs(value).upper() < finest
         middle = ((low + high) / 2).mid()
-        if narrow or flat or count > _MAX_SEGMENTS or not low < middle < high:
+        vague = narrow or flat or count > limit or not low < middle < high
+        if vague or blurred(f, value, low, middle, high):
             yield Segment(low, high, 0)
             continue
         stack.append((middle, high))
         stack.append((low, middle))
+
+
+def blurred(f: Function, value: arb, low: arb, middle: arb, high: arb) -> bool:
+    """Whether f itself is known so roughly that its values on parts say no more than ``value``."""
+    points = [f(point) for point in (low, middle, high)]
+    if value.is_finite():
+        return bool(value.rad() <= _BLUR * points[1].rad())
+    return not any(point.is_finite() for point in points)
 
 
 def _monotone(f: Function, low: arb, high: arb, slope: arb) -> Iterator[Segment]:

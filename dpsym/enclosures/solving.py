@@ -12,7 +12,7 @@ from flint import arb
 from dpsym.enclosures.enclosure import Enclosure
 from dpsym.enclosures.failures import NoEnclosureError
 
-__all__ = ["Test", "crossing"]
+__all__ = ["Test", "crossing", "descent"]
 
 Test = Callable[[sp.Rational], arb]
 """A ball that is > 0 where a claim fails and <= 0 where it holds."""
@@ -36,6 +36,42 @@ def crossing(test: Test, bits: int, start: sp.Rational, lowest: sp.Rational | No
     low, high = _bracket(test, Fraction(int(start.p), int(start.q)))
     low, high = _narrow(test, low, high, Fraction(1, 2**bits))
     return Enclosure(_rational(low[0]), _rational(high[0]))
+
+
+def descent(test: Test, bits: int) -> Enclosure:
+    """Two numbers >= 0: the test is certainly > 0 below the first one, and certainly <= 0 from the
+    second one on, for a test that falls and is known roughly, so that there is a gap in between.
+
+    >>> found = descent(lambda x: arb(2, 0.1) - arb(int(x.p)) / int(x.q), 8)
+    >>> found.lower < 1.9 < 2.1 < found.upper < 2.2
+    True
+    """
+    high = Fraction(1)
+    while not _value(test, high) <= 0:
+        if high > Fraction(2) ** _MAX_DOUBLINGS:
+            return Enclosure(_fails_until(test, Fraction(2), bits), sp.oo)
+        high *= 4
+    low = _fails_until(test, high, bits)
+    least = Fraction(int(low.p), int(low.q))
+    for _ in range(bits):
+        middle = (least + high) / 2
+        if _value(test, middle) <= 0:
+            high = middle
+        else:
+            least = middle
+    return Enclosure(low, _rational(high))
+
+
+def _fails_until(test: Test, high: Fraction, bits: int) -> sp.Rational:
+    """A number >= 0, below which the test is > 0."""
+    low = Fraction(0)
+    for _ in range(bits):
+        middle = (low + high) / 2
+        if _value(test, middle) > 0:
+            low = middle
+        else:
+            high = middle
+    return _rational(low)
 
 
 Point = tuple[Fraction, arb]

@@ -19,7 +19,7 @@ from dpsym.translate import SUPPORTED, exact, is_random, nodes_of
 
 if TYPE_CHECKING:
     from dpsym.closed_forms import ClosedForm
-    from dpsym.enclosures import Enclosure
+    from dpsym.enclosures import Enclosure, Settled
     from dpsym.guarantees import Guarantee
     from dpsym.scope import Scope
 
@@ -96,16 +96,27 @@ class Mechanism(Value):
         self,
         claim: Guarantee,
         solve_for: sp.Symbol | None = None,
-        width: object = 1e-12,
+        width: object = None,
         where: object = None,
+        cells: int = 300,
     ) -> Enclosure:
-        """Rigorous numbers: the best parameter of a claim between two exact ones.
+        """Rigorous numbers: the best parameter of a claim between two exact ones, for given
+        parameters or for all in a box of them.
 
         See ``dpsym.enclosures.enclose``, which has the same arguments.
         """
         from dpsym.enclosures import enclose
 
-        return enclose(self, claim, solve_for, width, where)
+        return enclose(self, claim, solve_for, width, where, cells)
+
+    def holds(self, claim: Guarantee, where: object = None, cells: int = 300) -> Settled:
+        """Whether a claim holds for all parameters in a box, by subdivision and ball arithmetic.
+
+        See ``dpsym.enclosures.holds``, which has the same arguments.
+        """
+        from dpsym.enclosures import holds
+
+        return holds(self, claim, where, cells)
 
     def renyi(self, alpha: object, where: object = ()) -> ClosedForm:
         """The largest Rényi divergence of order alpha in closed form, proved.

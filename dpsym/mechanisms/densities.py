@@ -111,7 +111,8 @@ class DensityPair(_Pair):
         variable: the symbol of the output.
         support: an ``Interval`` that may depend on parameters, or ``Reals``.
         normalised: False if the same positive constant factor is left out of both; then claims of
-            pure DP can be settled, others not.
+            pure DP can be settled, others not. Questions about densities that no common factor
+            makes distributions, as their masses differ or are infinite, are refused.
 
     Raises: InputError for a support that is no interval, or that the variable's own assumptions
     do not cover (a positive symbol on the whole line).

@@ -6,6 +6,9 @@ import math
 import random
 from collections.abc import Callable, Mapping
 
+from flint import arb
+
+from dpsym.kernel.balls import Undefined, enclose
 from dpsym.kernel.sequents import Facts
 from dpsym.kernel.terms import Term
 from dpsym.search.bounds import bounds
@@ -69,6 +72,25 @@ _FUNCTIONS: dict[str, Callable[[float], float]] = {
     "lgamma": math.lgamma,
     "abs": abs,
 }
+
+
+def sign(item: Term, values: Mapping[str, float]) -> int:
+    """1, -1 or 0: the sign of the term's value, 0 also where it is undefined or too small to tell.
+
+    >>> from dpsym.kernel.terms import exp, var
+    >>> x = var("x")
+    >>> sign(exp(x) - 1 - x, {"x": 1e-10}), number(exp(x) - 1 - x, {"x": 1e-10}) > 0
+    (1, True)
+    """
+    box = {name: (arb(value), arb(value)) for name, value in values.items()}
+    for bits in (64, 256):
+        try:
+            low, high = enclose(item, box, bits, False)
+        except Undefined:
+            return 0
+        if low > 0 or high < 0:
+            return 1 if low > 0 else -1
+    return 0
 
 
 def points(

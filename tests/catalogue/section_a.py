@@ -26,9 +26,11 @@ from sympy import (
 import dpsym as dp
 from dpsym import noise
 from tests.catalogue.entries import (
+    DIGITS,
     ENCLOSED,
     UNKNOWN,
     Answer,
+    Enclosed,
     Section,
     below,
     check,
@@ -121,7 +123,7 @@ def krr_renyi() -> Answer:
     return orders(dp.RandomizedResponse(eps0, k), log(moment) / (alpha - 1), k >= 2)
 
 
-@A.entry(UNKNOWN, why="masses that may be 0, at p = 1 or q = 1", slow=True)
+@A.entry(slow=True)
 def bern_hs() -> Answer:
     pair = dp.PMFPair(
         Piecewise((p, Eq(j, 1)), (1 - p, True)),
@@ -281,7 +283,7 @@ def br_hs_sup() -> Answer:
     return below(p1 - exp(v) * q1, bound, [Abs(v) <= eps, at <= eps])
 
 
-@A.entry(UNKNOWN, why="the integral of a Gaussian tail; the first form is proved", slow=True)
+@A.entry(slow=True)
 def hs_tail() -> Answer:
     delta = symbols("delta", nonnegative=True)
 
@@ -338,7 +340,7 @@ def gauss_diffvar_renyi() -> Answer:
     return renyi_is(dp.GaussianPair(m1, s1, m2, s2), alpha, formula, [v > 0])
 
 
-@A.entry(UNKNOWN, why="square roots of one quotient in two forms", slow=True)
+@A.entry(slow=True)
 def gauss_scale_hs() -> Answer:
     s1, s2 = symbols("sigma1 sigma2", positive=True)
     at = sqrt(2 * (real_eps - log(s2 / s1)) / (1 / s2**2 - 1 / s1**2))
@@ -376,7 +378,7 @@ def gencauchy_pure() -> Answer:
     yield check(dp.AdditiveNoise(noise.GeneralizedCauchy(c, 1), D), dp.PureDP(D * slope), [c > 1])
 
 
-@A.entry(UNKNOWN, why="an instance of 1 + z <= e^z that the leaf prover does not find", slow=True)
+@A.entry()
 def br_kl() -> Answer:
     at = symbols("t", nonnegative=True)
     p1 = (1 - exp(at - eps)) / (1 - exp(-eps))
@@ -384,14 +386,14 @@ def br_kl() -> Answer:
     return below(p1 * at + (1 - p1) * (at - eps), most - 1 - log(most), [at <= eps])
 
 
-@A.entry(UNKNOWN, why="the ends of the range of epsilon are not told apart", slow=True)
+@A.entry(UNKNOWN, why="proved, but in nearly all of the time that there is", slow=True)
 def logistic_hs() -> Answer:
     where = [Abs(real_eps) <= D / b]
     found = dp.AdditiveNoise(noise.Logistic(b), D).hockey_stick(real_eps, where)
     return is_formula(found, (1 - exp((real_eps - D / b) / 2)) ** 2 / (1 - exp(-D / b)), where)
 
 
-@A.entry(UNKNOWN, why="the order of the steps depends on the shift")
+@A.entry(slow=True)
 def staircase_renyi() -> Answer:
     g = symbols("gamma", positive=True)
     mechanism = dp.AdditiveNoise(noise.Staircase(eps0, g, D), D)
@@ -404,18 +406,7 @@ def _staircase(g):
     return log(moment) / (alpha - 1)
 
 
-@A.at_points("staircase_renyi")
-def _() -> Answer:
-    g, e = symbols("gamma e", positive=True)
-    mechanism = dp.AdditiveNoise(noise.Staircase(eps0, g, D), D)
-    points = [
-        {eps0: 1, g: Rational(1, 3), D: 1, alpha: 2},
-        {eps0: Rational(1, 2), g: Rational(3, 4), D: 3, alpha: Rational(7, 2)},
-    ]
-    return encloses(mechanism, dp.RenyiDP(alpha, e), e, _staircase(g), points)
-
-
-@A.entry(UNKNOWN, why="the integral from below is not found for every order", slow=True)
+@A.entry(slow=True)
 def gumbel_renyi_rev() -> Answer:
     formula = D / b - log(1 + (alpha - 1) * (1 - exp(-D / b))) / (alpha - 1)
     return renyi_is(moved(noise.Gumbel(b), D), alpha, formula)
@@ -429,7 +420,7 @@ def triangular_hs() -> Answer:
     return is_formula(found, formula, where)
 
 
-@A.entry(ENCLOSED, why="the sum between the two answers is not found for a symbolic shift")
+@A.entry(slow=True)
 def dlaplace_renyi() -> Answer:
     mechanism = dp.AdditiveNoise(noise.Geometric(b), n)
     for side in ([alpha > 1], [alpha < 1, alpha > Rational(1, 2)], [alpha < Rational(1, 2)]):
@@ -442,18 +433,6 @@ def _dlaplace():
     middle = (r ** (2 * alpha - 1) - r ** ((2 * alpha - 1) * n)) / (1 - r ** (2 * alpha - 1))
     moment += (1 - r) / (1 + r) * r ** ((1 - alpha) * n) * middle
     return log(moment) / (alpha - 1)
-
-
-@A.at_points("dlaplace_renyi")
-def _() -> Answer:
-    e = symbols("e", positive=True)
-    mechanism = dp.AdditiveNoise(noise.Geometric(b), n)
-    points = [
-        {b: 1, n: 3, alpha: 2},
-        {b: Rational(5, 2), n: 2, alpha: Rational(3, 4)},
-        {b: 2, n: 7, alpha: Rational(1, 3)},
-    ]
-    return encloses(mechanism, dp.RenyiDP(alpha, e), e, _dlaplace(), points)
 
 
 @A.entry(slow=True)
@@ -531,9 +510,17 @@ def _() -> Answer:
     return encloses(pair, dp.ApproxDP(eps, delta, one_way=True), delta, formula, points)
 
 
-@A.entry(UNKNOWN, why="a moment of the noise, not of its loss")
+@A.entry(ENCLOSED, why="a moment of the noise, not of its loss")
 def dgauss_variance() -> Answer:
     yield dp.Unknown("the variance of the discrete Gaussian", reason="no moment of the loss")
+
+
+@A.at_points("dgauss_variance")
+def _() -> Answer:
+    for scale, width in ((Rational(1, 4), 1e-12), (Rational(1, 2), 1e-12), (1, 1e-12), (2, 1e-38)):
+        found = noise.DiscreteGaussian(scale).enclose_variance(width=width)
+        with mpmath.workdps(DIGITS):
+            yield Enclosed(found, _number(scale) ** 2, sign=-1)
 
 
 @A.entry(ENCLOSED, why="Bessel functions are not in the language of proofs")
@@ -560,19 +547,33 @@ def _() -> Answer:
     return encloses(mechanism, dp.RenyiDP(alpha, e), e, _skellam(alpha), points, sign=-1)
 
 
-@A.entry(UNKNOWN, why="that a theta function is largest at 0 is not in the calculus", slow=True)
+@A.entry(ENCLOSED, why="that a theta function is largest at 0 is not in the calculus", slow=True)
 def dgauss_renyi_bound() -> Answer:
     mechanism = dp.AdditiveNoise(noise.DiscreteGaussian(sigma), n)
     return check(mechanism, dp.ZCDP(n**2 / (2 * sigma**2)))
 
 
-@A.entry(UNKNOWN, why="an inequality of two variables that is left", slow=True)
+@A.at_points("dgauss_renyi_bound")
+def _() -> Answer:
+    e = symbols("e", positive=True)
+    mechanism = dp.AdditiveNoise(noise.DiscreteGaussian(sigma), n)
+    points = [
+        {sigma: Rational(1, 2), n: 1, alpha: Rational(3, 2)},
+        {sigma: Rational(1, 3), n: 2, alpha: Rational(5, 4)},
+        {sigma: 1, n: 1, alpha: Rational(5, 2)},
+        {sigma: Rational(3, 4), n: 3, alpha: Rational(22, 7)},
+    ]
+    formula = alpha * n**2 / (2 * sigma**2)
+    return encloses(mechanism, dp.RenyiDP(alpha, e), e, formula, points, sign=-1)
+
+
+@A.entry(slow=True)
 def laplace_tight_zcdp() -> Answer:
     mechanism = dp.AdditiveNoise(noise.Laplace(scale=1), eps)
     return check(mechanism, dp.ZCDP(eps + exp(-eps) - 1))
 
 
-@A.entry(UNKNOWN, why="an inequality of three variables that is left", slow=True)
+@A.entry()
 def br_renyi_sup() -> Answer:
     at = symbols("t", nonnegative=True)
     q1 = (exp(-at) - exp(-eps)) / (1 - exp(-eps))

@@ -320,11 +320,29 @@ def test_what_it_has_no_method_for() -> None:
     laplace_noise = additive(dp.noise.Laplace(1))
     with pytest.raises(dp.UnsupportedError, match="BoundedRange"):
         laplace_noise.enclose(dp.BoundedRange(EPSILON), EPSILON)
+    sigma = sp.Symbol("sigma", positive=True)
+    shifted = dp.noise.Shifted(dp.noise.Geometric(1), 3)
+    peaks = dp.noise.Mixture([R(1, 3), R(2, 3)], [dp.noise.Geometric(1), shifted])
+    with pytest.raises(dp.UnsupportedError, match="which shift"):
+        additive(peaks, 100).enclose(dp.ApproxDP(R(1, 2), DELTA), DELTA)
     x = sp.Symbol("x", real=True)
     two_peaks = dp.noise.Density(x**2 * sp.exp(-(x**2)) * 2 / sp.sqrt(sp.pi), x)
     with pytest.raises(dp.UnsupportedError, match="which shift"):
-        additive(two_peaks).enclose(dp.ApproxDP(R(1, 2), DELTA), DELTA)
+        dp.AdditiveNoise(two_peaks, sigma).enclose(dp.ApproxDP(1, R(1, 2)), sigma)
     with pytest.raises(dp.UnsupportedError, match="bounded"):
         additive(dp.noise.Skellam(4)).enclose(dp.ZCDP(RHO), RHO)
     with pytest.raises(dp.InputError, match="width"):
         laplace_noise.enclose(dp.ApproxDP(1, DELTA), DELTA, width=2)
+
+
+def test_power_laws_with_an_even_exponent() -> None:
+    """By hand: p > e q between the two points where (1 + |y|)/(1 + |y - 1|) is sqrt(e)."""
+    x, delta = sp.Symbol("x", real=True), sp.Symbol("delta", positive=True)
+    heavy = dp.noise.Density(1 / (2 * (1 + sp.Abs(x)) ** 2), x)
+    found = dp.AdditiveNoise(heavy, 1).enclose(dp.ApproxDP(1, delta))
+    root = sp.sqrt(sp.E)
+    a, b = (2 * root - 1) / (1 + root), 1 / (root - 1)
+    near = (1 - 1 / (2 - a)) / 2 + (1 - 1 / b) / 2
+    exact = near - sp.E / 2 * (1 / (1 + a) - 1 / (1 + b))
+    assert found.lower <= exact.n(40) <= found.upper
+    assert found.upper - found.lower < exact.n(40) / 10**12

@@ -63,12 +63,12 @@ EXACT = [
     (
         PMFPair(
             HALF ** (k + 1),
-            2 * sp.Rational(1, 3) ** (k + 1),
+            sp.Rational(31 * 243, 16 * 242) * sp.Rational(1, 3) ** (k + 1),  # as much on 0, ..., 4
             k,
             sp.Interval(0, 4),
             normalised=False,
         ),
-        sp.log(sp.Rational(243, 64)),
+        sp.log(sp.Rational(121, 31)),
     ),
 ]
 

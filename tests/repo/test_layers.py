@@ -55,7 +55,11 @@ MAY_IMPORT = {
     "checking": LAYERS - {"above"},
     "above": LAYERS,
 }
-ASKED_LATE = {("dpsym.mechanisms.base", name) for name in ("closed_forms", "enclosures")}
+ASKED_LATE = {
+    ("dpsym.mechanisms.base", "closed_forms"),
+    ("dpsym.mechanisms.base", "enclosures"),
+    ("dpsym.mechanisms.noise.base", "enclosures"),
+}
 DATA = {"terms", "statements", "refusal", "definitions"}  # of the kernel, for the language
 DEPENDENCIES = {"click", "flint", "highspy", "mpmath", "numpy", "sympy"}
 RUNS_TEXT = {"eval", "exec", "sympify", "parse_expr", "lambdify", "S", "parse_latex"}

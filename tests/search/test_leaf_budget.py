@@ -5,7 +5,11 @@ from __future__ import annotations
 import pytest
 
 from dpsym.kernel.limits import tick
-from dpsym.search.leaf import Budget, OutOfBudget
+from dpsym.kernel.proofs import Lemma
+from dpsym.kernel.sequents import Sequent
+from dpsym.kernel.statements import Fact
+from dpsym.kernel.terms import exp, var
+from dpsym.search.leaf import Budget, OutOfBudget, entry, prove
 
 
 def spend(budget: Budget) -> None:
@@ -50,3 +54,18 @@ def test_a_call_is_not_interrupted_by_the_budget_that_makes_it() -> None:
         while True:
             tick()
     assert done == [True]
+
+
+def test_a_sign_that_is_found_at_the_last_moment_is_no_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    x = var("x")
+    given = (Fact(x, ">"),)
+    item = exp(x) - 1 - x
+    positive = prove(Sequent(given, Fact(item, ">")), 5)
+    assert isinstance(positive, Lemma)
+    nonzero = Sequent(given, Fact(item, "!="))
+    monkeypatch.setattr(entry, "_quickly", lambda *_, **__: None)
+    monkeypatch.setattr(entry, "_known", lambda *_: positive)
+    assert entry._by_sign(nonzero, Budget(5)) is not None
+    assert entry._by_sign(nonzero, Budget(-1)) is None

@@ -178,6 +178,22 @@ def test_undefined_terms_are_not_proved() -> None:
     assert isinstance(prove(leaf(sqrt(x) + 1), 1), Open)
 
 
+@pytest.mark.parametrize("strict", [x - 1, 2 * x - 2])
+def test_hypotheses_that_only_meet_where_one_is_strict(strict: Term) -> None:
+    assert isinstance(prove(leaf(t, 1 - x, (strict, ">"), rel=">"), 1), Lemma)
+    assert isinstance(prove(leaf(t, 1 - x, x - 1, (strict, ">")), 1), Lemma)
+    assert isinstance(prove(leaf(t, 1 - x, strict), 1), Open)
+    assert isinstance(prove(leaf(t, 2 - x, (strict, ">")), 1), Open)
+
+
+def test_a_value_at_one_point_alone() -> None:
+    at_one = ite(x - 1, ite(1 - x, t, b), b)
+    for sign in (1, -1):
+        assert isinstance(prove(leaf(sign * (at_one - t), x - 1, 1 - x), 1), Lemma)
+        assert isinstance(prove(leaf(sign * (at_one - b), -x), 1), Lemma)
+        assert isinstance(prove(leaf(sign * (at_one - t), x - 1), 1), Open)
+
+
 def test_a_renamed_leaf_is_an_instance() -> None:
     MEMORY.clear()
     first = decide(TRUE["composition"], 10)

@@ -11,6 +11,7 @@ from dpsym.mechanisms.base import Neighbours, Part
 from dpsym.mechanisms.values import POSITIVE, Value
 
 if TYPE_CHECKING:
+    from dpsym.enclosures import Enclosure
     from dpsym.guarantees import Guarantee
 
 __all__ = ["NOISES", "Noise"]
@@ -78,6 +79,29 @@ class Noise(Value):
     def suggested(self, sensitivity: sp.Expr) -> tuple[Guarantee, ...]:
         """Guarantees that it probably gives at this sensitivity."""
         return ()
+
+    def enclose_variance(self, where: object = None, width: object = 1e-12) -> Enclosure:
+        """The variance between two exact numbers. See ``dpsym.enclosures.moments.variance``."""
+        from dpsym.enclosures.moments import variance
+
+        return variance(self, where, width)
+
+    def enclose_mean(self, where: object = None, width: object = 1e-12) -> Enclosure:
+        """The mean between two exact numbers. See ``dpsym.enclosures.moments.mean``."""
+        from dpsym.enclosures.moments import mean
+
+        return mean(self, where, width)
+
+    def enclose_absolute_moment(
+        self, order: object, where: object = None, width: object = 1e-12
+    ) -> Enclosure:
+        """E |X|**order between two exact numbers: the mean absolute error, if the order is 1.
+
+        See ``dpsym.enclosures.moments.absolute_moment``.
+        """
+        from dpsym.enclosures.moments import absolute_moment
+
+        return absolute_moment(self, order, where, width)
 
     def neighbours(self, sensitivity: sp.Expr) -> tuple[Neighbours, ...]:
         """One pair for each shift t: densities or masses f(x) and f(x - t)."""

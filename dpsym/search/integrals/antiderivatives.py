@@ -1,4 +1,5 @@
-"""Antiderivatives and antidifferences of sums of c * x^n * exp(polynomial in x)."""
+"""Antiderivatives and antidifferences of sums of c * x^n * exp(polynomial in x), antiderivatives
+also of x^n * exp(linear) * erfc(linear)."""
 
 from __future__ import annotations
 
@@ -7,11 +8,12 @@ from math import comb
 
 from flint import fmpq
 
+from dpsym.kernel import canon as cn
 from dpsym.kernel import terms as tm
-from dpsym.kernel.canon import Canon
+from dpsym.kernel.canon import Canon, Poly
 from dpsym.kernel.terms import ONE, ZERO, Term
 from dpsym.search.integrals.substitutions import by_exponential, rational
-from dpsym.search.integrals.summands import Summand, summands
+from dpsym.search.integrals.summands import Summand, coefficients, summands
 
 __all__ = ["antiderivative", "antidifference"]
 
@@ -23,8 +25,35 @@ def antiderivative(canon: Canon, item: Term, x: Term, way: int) -> Term | None:
     infinity, where it can."""
     found = _sum(canon, item, x, lambda part: _integrated(canon, part, x, way))
     if found is None:
+        found = _by_parts(canon, item, x, way)
+    if found is None:
         found = by_exponential(canon, item, x, _over_z)
     return rational(canon, item, x) if found is None else found
+
+
+def _by_parts(canon: Canon, item: Term, x: Term, way: int) -> Term | None:
+    """Of a sum of f(x) erfc(u(x)) with linear u: F erfc(u) and an antiderivative of what is left,
+    for F' = f."""
+    factors: dict[Term, Poly] = {}  # of each erfc; of 1, what is free of them
+    for (exponent, atoms), value in canon(item).items():
+        moving = [(one, k) for one, k in atoms if x.value in one.vars and one is not x]
+        tail, count = moving[0] if moving else (ONE, 1)
+        if len(moving) > 1 or count != 1 or (moving and tail.op != "erfc"):
+            return None
+        rest = atoms.difference(moving)
+        factors.setdefault(tail, {})[exponent, rest] = value
+    left, total = cn.to_term(factors.pop(ONE, {})), ZERO
+    if not factors:
+        return None
+    for tail, form in factors.items():
+        linear = coefficients(canon, canon(tail.args[0]), x)
+        over = _sum(canon, cn.to_term(form), x, lambda part: _integrated(canon, part, x, way))
+        if over is None or linear is None or len(linear) != 2:
+            return None
+        total += over * tail
+        left -= over * tm.derivative(tail, str(x.value))
+    found = _sum(canon, left, x, lambda part: _integrated(canon, part, x, way))
+    return None if found is None else total + found
 
 
 def _over_z(canon: Canon, item: Term, z: Term) -> Term | None:

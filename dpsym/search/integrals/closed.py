@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import lru_cache
+from itertools import islice
 
 from dpsym.kernel import terms as tm
 from dpsym.kernel.definitions import Moment, constraints
@@ -14,21 +15,22 @@ from dpsym.kernel.rules_mechanisms import is_integer
 from dpsym.kernel.sequents import Facts, Sequent, context
 from dpsym.kernel.statements import INTEGER, REAL, Fact, Guarantee, Mechanism, Pair, Statement
 from dpsym.kernel.terms import ZERO, Term, var
+from dpsym.search import leaf
 from dpsym.search.integrals.inferences import Inference, fresh, inferences, settled
 from dpsym.search.integrals.plans import NoPlan
-from dpsym.search.integrals.sampling import parameters
-from dpsym.search.samples import number
+from dpsym.search.integrals.sampling import is_largest, parameters
+from dpsym.search.leaf.lowest import reduced
 
 __all__ = ["Case", "cases", "extremes", "joined", "largest", "moment", "reversed_pair"]
 
 _BOUND = "bound"
-_MOST_CASES, _SAMPLES, _TOLERANCE = 16, 40, 1e-9
+_MOST_CASES, _SAMPLES = 16, 40
 
 
 @dataclass(frozen=True)
 class Case:
-    """Where the ``conditions`` hold, the integral is ``total``; ``floors`` are the names in it of
-    the integer parts of terms."""
+    """Where the ``conditions`` hold and those of no case before it, the integral is ``total``;
+    ``floors`` are the names in it of the integer parts of terms."""
 
     conditions: tuple[Fact, ...]
     total: Term
@@ -40,6 +42,7 @@ def moment(f: Term, at_p: Term | None, bound: Term = ZERO) -> Guarantee:
     return Guarantee("MomentBound", (f, at_p, bound), two_way=False)
 
 
+@lru_cache(maxsize=200)
 def cases(goal: Statement) -> tuple[Case, ...] | None:
     """The integral in the goal's only claim, whose bound is zero and whose mechanism is one pair;
     None if a part of it is not found."""
@@ -51,7 +54,18 @@ def cases(goal: Statement) -> tuple[Case, ...] | None:
         if case is None or len(found) == _MOST_CASES:
             return None
         found.append(case)
-    return tuple(found)
+    return tuple(replace(case, conditions=_needed(case, goal.facts)) for case in found)
+
+
+def _needed(case: Case, facts: Facts) -> tuple[Fact, ...]:
+    """The conditions of a case without the strict ones, which only exclude the cases before it,
+    and without those that follow from others."""
+    kept = tuple(fact for fact in case.conditions if fact.rel == ">=")
+    for fact in kept:
+        others = tuple(one for one in kept if one is not fact)
+        if leaf.easy(Sequent((*facts, *others), fact)):
+            kept = others
+    return kept
 
 
 def _cases(goal: Statement, name: str) -> Iterator[Case | None]:
@@ -66,17 +80,43 @@ def _cases(goal: Statement, name: str) -> Iterator[Case | None]:
         if rule in ("masses", "integral"):
             for one in premises:
                 if isinstance(one, Sequent) and name in one.goal.term.vars:
-                    normal = context(goal.facts).canon.normal
-                    yield Case((), normal(tm.substitute(-one.goal.term, {name: ZERO})))
+                    total = tm.substitute(-one.goal.term, {name: ZERO})
+                    yield Case((), reduced(context(goal.facts).canon, total))
                     return
             continue
-        for index, inner in enumerate(statements):
-            for case in _cases(inner, name):
+        groups = [[*islice(_cases(inner, name), _MOST_CASES + 1)] for inner in statements]
+        single = _one_form(goal, statements, groups) if rule == "either" else None
+        if single is not None:
+            yield single
+            return
+        for index, group in enumerate(groups):
+            for case in group:
                 yield (
                     None if case is None else _back(case, rule, given, index, dict(goal.variables))
                 )
         return
     yield None
+
+
+def _one_form(
+    goal: Statement, sides: list[Statement], groups: list[list[Case | None]]
+) -> Case | None:
+    """The second of two cases, if its total is right in the first as well: as it is, or where the
+    first leaves only one value to a variable."""
+    if [len(group) for group in groups] != [1, 1]:
+        return None
+    ((one,), (two,)) = groups
+    if one is None or two is None or (*one.conditions, *one.floors, *two.conditions, *two.floors):
+        return None
+    rule, given = next(_possible(sides[0]), ("", {}))
+    names = {str(given["name"]): given["value"]} if rule == "equal" else {}
+    for facts, at in ((goal.facts, {}), (sides[0].facts, names)):
+        try:
+            if context(facts).same(tm.substitute(one.total, at), tm.substitute(two.total, at)):
+                return two
+        except Refusal:  # not defined there
+            continue
+    return None
 
 
 def _possible(goal: Statement) -> Iterator[Inference]:
@@ -133,8 +173,7 @@ def largest(goal: Statement) -> Guarantee | None:
     totals = list(dict.fromkeys(context(goal.facts).canon.normal(total) for total in totals))
     samples = parameters(goal.variables, goal.facts, _SAMPLES)
     for total in totals:
-        gaps = [number(total - other, at) for other in totals for at in samples]
-        if all(gap >= -_TOLERANCE or math.isnan(gap) for gap in gaps):
+        if is_largest(total, totals, samples):
             return replace(claim, args=build(claim.args, total))
     return None
 
@@ -189,11 +228,9 @@ def joined(found: tuple[Case, ...]) -> Term:
     """The total by cases, as one term."""
     out = found[-1].total
     for case in reversed(found[:-1]):
-        value = case.total
-        for fact in reversed(case.conditions):
-            if fact.rel == ">=":
+        if case.total is not out:
+            value = case.total
+            for fact in reversed(case.conditions):
                 value = tm.ite(fact.term, value, out)
-            else:
-                value = tm.ite(-fact.term, out, value)
-        out = value
+            out = value
     return out

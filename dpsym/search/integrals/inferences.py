@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Iterator
 from dataclasses import replace
 from typing import Any
 
-from dpsym.kernel.canon import to_term
 from dpsym.kernel.definitions import Form, Moment, constraints
 from dpsym.kernel.proofs import Lemma
 from dpsym.kernel.rules_mechanisms import Limit, Piece, homogeneous
@@ -25,16 +23,17 @@ from dpsym.kernel.statements import (
 from dpsym.kernel.terms import ONE, ZERO, Term, add, num, substitute, var
 from dpsym.search import leaf
 from dpsym.search.forms import low
-from dpsym.search.integrals.cuts import Split
+from dpsym.search.integrals.cuts import Split, vanishing
 from dpsym.search.integrals.losses import candidates
 from dpsym.search.integrals.masses import mass_plan
 from dpsym.search.integrals.plans import NeedsFloor, NoPlan, moved, pieces_of
-from dpsym.search.integrals.sampling import parameters
-from dpsym.search.samples import number
+from dpsym.search.integrals.sampling import is_largest, parameters
+from dpsym.search.integrals.whole import as_whole, known_value, one_by_one
+from dpsym.search.privacy.leaves import plausible
 
 __all__ = ["Inference", "by_largest_loss", "fresh", "inferences", "nothing", "settled"]
 
-_SIGN_SECONDS, _SAMPLES, _TOLERANCE = 2.0, 40, 1e-9
+_SIGN_SECONDS, _SAMPLES = 2.0, 40
 Inference = tuple[str, dict[str, Any]]
 
 
@@ -59,6 +58,10 @@ def inferences(goal: Statement) -> Iterator[Inference]:
     if not isinstance(forward, Moment):
         return
     form = forward.form
+    step = one_by_one(goal) if form.f.kinked else None
+    if step is not None:
+        yield step
+        return
     for mirror in (False, True):
         below = _low(form, goal) if mirror else None
         found = mass_plan(goal, pair, form, claim.reverse, mirror, below)
@@ -94,28 +97,24 @@ def by_largest_loss(goal: Statement) -> Iterator[Inference]:
     found = [value for value, _, _ in candidates(goal, pair)]
     known = context(goal.facts)
     for value in found:
-        gaps = [number(value - other, at) for other in found for at in samples]
-        largest = all(gap >= -_TOLERANCE or math.isnan(gap) for gap in gaps)
-        if largest and not known.same(value, claim.args[0] or ZERO):
+        if is_largest(value, found, samples) and not known.same(value, claim.args[0] or ZERO):
             yield "cut", {"first": 0, "last": 0, "guarantees": (replace(claim, args=(value,)),)}
             return
 
 
 def _turned(goal: Statement) -> Inference | None:
-    """A variable that is zero replaced by zero, one that is never positive by a nonnegative one."""
+    """A variable whose value is known replaced by it, bounds of integers made whole, a variable
+    that is never positive replaced by a nonnegative one."""
+    step = known_value(goal) or as_whole(goal, fresh(goal, "u"))
+    if step is not None:
+        return step
     known = context(goal.facts).bounds
     signs: dict[str, set[int]] = {}
     for x, slope, end, _ in known:
         if not end:
             signs.setdefault(str(x.value), set()).add(1 if slope > 0 else -1)
     for name, found in signs.items():
-        if found == {1, -1}:
-            return "equal", {"name": name, "value": ZERO}
         if found == {-1}:
-            ends = [(slope > 0, end) for x, slope, end, _ in known if x.value == name]
-            both = [end for above, end in ends if above and (False, end) in ends]
-            if both:
-                return "equal", {"name": name, "value": to_term(both[0])}
             kind = dict(goal.variables)[name]
             return "named", {"name": fresh(goal, name), "value": -var(name), "kind": kind}
     return None
@@ -128,7 +127,7 @@ def _settled(goal: Statement, plan: Any, rule: str) -> Iterator[Inference]:
     except Split as split:
         if not split.item.vars <= {name for name, _ in goal.variables}:
             raise NoPlan("a case distinction by the output") from None
-        item = _unsigned(goal, split.item)
+        item = split.item
         yield "either", {"item": item}
         yield "either", {"item": -item}
     except NeedsFloor as needs:
@@ -146,12 +145,18 @@ def _unsigned(goal: Statement, item: Term) -> Term:
 
 
 def _integral(goal: Statement, pair: Pair, form: Form, swap: bool) -> dict[str, Any]:
+    names = {name for name, _ in goal.variables}
+
     def integrand(p: Term, q: Term) -> Term:
         for gone, other, value in ((p, q, form.at_q), (q, p, form.at_p)):
             if gone is ZERO:
                 if value is None:
                     raise NoPlan("an infinite divergence")
                 return value * other
+        for density in (p, q):
+            zero = None if density is ZERO else vanishing(density, goal.facts, names)
+            if zero is not None:
+                raise Split(zero)
         return homogeneous(form.f, p, q)
 
     pieces = tuple(pieces_of(goal, region, swap, integrand) for region in pair.regions)
@@ -163,8 +168,10 @@ def _low(form: Form, goal: Statement) -> tuple[Term, Term] | None:
     given = with_facts(goal.facts, Fact(var(RATIO), ">"))
     if context(given).evident(Fact(form.f, ">=")):
         return ZERO, ZERO
-    never = leaf.prove(Sequent(given, Fact(-form.f, ">=")), _SIGN_SECONDS)
-    return None if isinstance(never, Lemma) else low(form, goal.facts)
+    never = Sequent(given, Fact(-form.f, ">="))
+    if plausible(never) and isinstance(leaf.prove(never, _SIGN_SECONDS), Lemma):
+        return None
+    return low(form, goal.facts)
 
 
 def _sides(goal: Statement, pair: Pair) -> dict[str, Any]:

@@ -15,10 +15,12 @@ from dpsym.kernel.rules_mechanisms import Limit, Slack
 from dpsym.kernel.sequents import Facts, context, with_facts
 from dpsym.kernel.statements import Fact
 from dpsym.kernel.terms import ONE, ZERO, Term
+from dpsym.search.integrals import fractions
 from dpsym.search.integrals.cuts import Split, plain
-from dpsym.search.integrals.substitutions import Z, in_exponential, rational_limit
+from dpsym.search.integrals.sampling import numbers
+from dpsym.search.integrals.substitutions import Z, in_exponential
 from dpsym.search.integrals.summands import coefficients
-from dpsym.search.samples import number
+from dpsym.search.samples import number, sign
 
 __all__ = ["limit_at", "sign_at"]
 
@@ -27,14 +29,14 @@ Samples = Sequence[Mapping[str, float]]
 
 def sign_at(item: Term, samples: Samples, facts: Facts = ()) -> int:
     """The sign of a term that is evident or the same at all samples, or 0; zeros may be tiny."""
-    for sign in (1, -1):
-        if context(facts).evident(Fact(sign * item, ">")):
-            return sign
-    values = [number(item, point) for point in samples]
-    values = [value for value in values if not math.isnan(value)]
-    if any(value > 0 for value in values) and not any(value < 0 for value in values):
-        return 1
-    return -1 if values and any(value < 0 for value in values) and max(values) <= 0 else 0
+    for way in (1, -1):
+        if context(facts).evident(Fact(way * item, ">")):
+            return way
+    values = numbers(item, samples)
+    signs = {(value > 0) - (value < 0) for value in values if not math.isnan(value)} - {0}
+    if len(signs) == 2:  # perhaps by rounding
+        signs = {sign(item, point) for point in samples} - {0}
+    return signs.pop() if len(signs) == 1 else 0
 
 
 def limit_at(facts: Facts, item: Term, x: Term, way: int, samples: Samples) -> Limit | None:
@@ -43,7 +45,7 @@ def limit_at(facts: Facts, item: Term, x: Term, way: int, samples: Samples) -> L
     Raises: Split if a sign has to be settled for it."""
     slacks: list[Slack] = []
     value, canon = ZERO, context(facts).canon
-    for mono, count in canon(item).items():
+    for mono, count in _by_small_tails(facts, canon(item), x, way, samples).items():
         found = _Part(facts, mono, fmpq(count), x, way, samples)
         if found.known:
             value, slacks = value + found.value, slacks + found.slacks
@@ -51,7 +53,7 @@ def limit_at(facts: Facts, item: Term, x: Term, way: int, samples: Samples) -> L
         whole = cn.mono_term(mono, fmpq(count))
         over = _over_exponential(facts, whole, x, way, samples)
         if over is None:
-            limit = rational_limit(tm.substitute(whole, {str(x.value): way * x}), x)
+            limit = fractions.limit(canon, tm.substitute(whole, {str(x.value): way * x}), x)
             over = None if limit is None else Limit(limit)
         if over is None:
             return None
@@ -63,6 +65,25 @@ def limit_at(facts: Facts, item: Term, x: Term, way: int, samples: Samples) -> L
         if (size := clear(s.coefficient)) is not ZERO
     ]
     return Limit(clear(value), tuple(slacks))
+
+
+def _by_small_tails(facts: Facts, form: cn.Poly, x: Term, way: int, samples: Samples) -> cn.Poly:
+    """The form with 2 - erfc(-u) for an erfc(u) that tends to 2 beside something that moves."""
+    out: cn.Poly = {}
+    for mono, count in form.items():
+        parts: cn.Poly = {mono: count}
+        for atom, k in mono[1]:
+            if atom.op != "erfc" or k != 1 or x.value not in atom.vars:
+                continue
+            rest = (mono[0], mono[1] - {(atom, k)})
+            slope = tm.derivative(atom.args[0], str(x.value))
+            beside = x.value in cn.mono_term(rest).vars
+            if beside and way * sign_at(slope, samples, facts) < 0:
+                small = tm.Term("erfc", (-atom.args[0],))
+                parts = {rest: 2 * count, (rest[0], rest[1] | {(small, 1)}): -count}
+                break
+        out = cn.plus(out, parts)
+    return out
 
 
 def _over_exponential(
@@ -111,18 +132,23 @@ def _of_small(facts: Facts, inner: Term) -> tuple[Term, Term] | None:
 def _of_large(facts: Facts, inner: Term, samples: Samples) -> tuple[Term, Term] | None:
     """The value as z grows, and the slope by 1/z."""
     z = tm.var(Z)
-    value = rational_limit(inner, z)
-    if value is not None:
-        slope = rational_limit(z * (inner - value), z)
-        return None if slope is None else (value, slope)
     known = with_facts(facts, Fact(z, ">"))
+    canon = context(known).canon
+    value = fractions.limit(canon, inner, z)
+    if value is not None:
+        slope = fractions.limit(canon, z * (inner - value), z)
+        return None if slope is None else (value, slope)
     large = [{**at, Z: 1.0} for at in samples]
     both = [limit_at(known, sign * inner, z, 1, large) for sign in (1, -1)]  # slacks of one side
     slacks = [slack for limit in both if limit is not None for slack in limit.slacks]
     if both[0] is None:
         return None
-    bounds = [slack for slack in slacks if slack.kind == "exp" and not slack.power]
-    return both[0].value, tm.add(*(slack.coefficient / slack.rate for slack in bounds))
+    bounds = [
+        slack.coefficient / slack.rate
+        for slack in slacks
+        if slack.kind == "exp" and not slack.power and sign_at(slack.coefficient, samples) > 0
+    ]
+    return both[0].value, tm.add(*bounds)
 
 
 class _Part:
@@ -148,8 +174,14 @@ class _Part:
 
     def fits(self, moving: list[tuple[Term, int]], fixed: Term, powers: list[Term]) -> bool:
         size = fixed * tm.exp(powers[0]) if powers[0] is not ZERO else fixed
+        power = dict(moving).get(self.x, 0)
+        tails = [(atom, k) for atom, k in moving if atom.op == "erfc"]
+        if tails and len(tails) + (power > 0) == len(moving) and (power or len(powers) > 1):
+            ((tail, count), *more) = tails
+            inside = coefficients(self.canon, self.canon(tail.args[0]), self.x)
+            single = inside is not None and count == 1 and not more
+            return single and self.tail(size, power, powers, inside or [])
         if len(powers) > 1:
-            power = dict(moving).get(self.x, 0)
             only = not moving or (len(moving) == 1 and power > 0)
             return only and self.exponential(size, power, powers)
         if len(moving) == 2 or (len(moving) == 1 and moving[0][0].op == "add"):
@@ -192,13 +224,33 @@ class _Part:
             return True
         if len(powers) != 3 or sign_at(powers[2], self.samples, self.facts) != -1:
             return False
-        root = tm.sqrt(-powers[2])  # e = root * a - shift, x = way * (e + shift) / root
-        shift = self.way * powers[1] / (2 * root)
+        self.bell(size, power, powers[1], tm.sqrt(-powers[2]))
+        return True
+
+    def bell(self, size: Term, power: int, rate: Term, root: Term) -> None:
+        """size * x^power * exp(rate * x - root^2 * x^2) for root > 0."""
+        shift = self.way * rate / (2 * root)  # e = root * a - shift, x = way * (e + shift) / root
         size = self.way ** (power + 1) * size * tm.exp(tm.power(shift, 2))
         for n in range(power + 1):
             rest = tm.power(shift, power - n) if power > n else ONE
             scale = tm.power(root, -power) if power else ONE
             self.slacks.append(Slack(comb(power, n) * size * rest * scale, "bell", n, root, shift))
+
+    def tail(self, size: Term, power: int, powers: list[Term], inside: list[Term]) -> bool:
+        """size * x^power * exp(...) * erfc(inside), by erfc(u) <= 2 and erfc(u) <= exp(-u^2)."""
+        if len(powers) > 2 or len(inside) != 2:
+            return False
+        rate = powers[1] if len(powers) == 2 else ZERO
+        falls, shrinks = self.way * self.sign(rate) < 0, self.away(inside[1]) > 0
+        if not falls and not shrinks:
+            return False
+        if self.sign(self.way ** (power + 1) * size) < 0:
+            return True  # it comes from the side that does not matter
+        if falls:
+            return self.exponential(2 * size, power, powers)
+        k, m = inside
+        size *= tm.exp(-tm.power(k, 2)) if k is not ZERO else ONE
+        self.bell(size, power, rate - 2 * k * m, self.way * m)
         return True
 
     def inverse(self, size: Term, count: int) -> bool:

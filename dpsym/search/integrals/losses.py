@@ -9,7 +9,7 @@ from dpsym.kernel.statements import Pair, Region, Statement
 from dpsym.kernel.terms import ZERO, Term, var
 from dpsym.search.integrals.cuts import Split, roots
 from dpsym.search.integrals.limits import limit_at
-from dpsym.search.integrals.plans import NoPlan, Stretch, stretches
+from dpsym.search.integrals.plans import NoPlan, Samples, Stretch, stretches
 
 __all__ = ["candidates"]
 
@@ -34,7 +34,7 @@ def candidates(goal: Statement, pair: Pair) -> list[Candidate]:
 
 
 def _on(
-    stretch: Stretch, p: Term, q: Term, x: Term, region: Region, samples: list[dict[str, float]]
+    stretch: Stretch, p: Term, q: Term, x: Term, region: Region, samples: Samples
 ) -> list[Candidate]:
     facts = stretch.facts
     canon = context(facts).canon

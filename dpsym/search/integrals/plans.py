@@ -7,24 +7,45 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 
+import numpy as np
+from numpy.typing import NDArray
+
 from dpsym.kernel import terms as tm
+from dpsym.kernel.refusal import Refusal
 from dpsym.kernel.rules_calculus import Bounded
 from dpsym.kernel.rules_mechanisms import Limit, Piece, is_integer
 from dpsym.kernel.sequents import Facts, Sequent, context, with_facts
 from dpsym.kernel.statements import INTEGER, Fact, Region, Statement
 from dpsym.kernel.terms import ZERO, Term, substitute, var
-from dpsym.search import leaf
 from dpsym.search.integrals.antiderivatives import antiderivative, antidifference
-from dpsym.search.integrals.cuts import Split, compared, ordered, plain, resolved, roots, switches
+from dpsym.search.integrals.cuts import (
+    Split,
+    choices,
+    chosen,
+    compared,
+    never_zero,
+    ordered,
+    plain,
+    resolved,
+    roots,
+    shorter,
+    switches,
+    vanishing,
+)
 from dpsym.search.integrals.limits import limit_at, sign_at
-from dpsym.search.integrals.sampling import parameters
+from dpsym.search.integrals.radicals import radicals
+from dpsym.search.integrals.sampling import numbers, parameters
+from dpsym.search.leaf.factoring import factors
+from dpsym.search.leaf.numeric import Values
 from dpsym.search.samples import number
 
-__all__ = ["Integrand", "NoPlan", "Stretch", "moved", "pieces_of", "stretches"]
+__all__ = ["Integrand", "NoPlan", "Samples", "Stretch", "moved", "pieces_of", "stretches"]
 
 Integrand = Callable[[Term, Term], Term]
 """What is integrated, by the densities p and q; zero where they are."""
+Samples = Sequence[Mapping[str, float]]
 _SAMPLES = 60
+_SHORT = 8  # integers on a stretch that are looked at one by one
 
 
 class NoPlan(Exception):
@@ -35,7 +56,7 @@ class NoSamples(NoPlan):
     """No values of the parameters were found."""
 
 
-def region_samples(goal: Statement) -> list[dict[str, float]]:
+def region_samples(goal: Statement) -> Samples:
     """Values of the parameters."""
     return parameters(goal.variables, goal.facts, _SAMPLES)
 
@@ -56,9 +77,7 @@ def pieces_of(
     return _Planner(goal, region, swap, integrand).pieces()
 
 
-def stretches(
-    goal: Statement, region: Region
-) -> Iterator[tuple[Stretch, Term, Term, list[dict[str, float]]]]:
+def stretches(goal: Statement, region: Region) -> Iterator[tuple[Stretch, Term, Term, Samples]]:
     """Intervals of outputs with the forms of p and q there, and sample values of the parameters."""
     planner = _Planner(goal, region, False, lambda p, q: p)
     for one in planner.stretches():
@@ -103,6 +122,9 @@ class _Planner:
         if not self.samples:
             raise NoSamples("no sample values of the parameters")
         self.x, self.whole = var(region.output or "$x"), region.kind == INTEGER
+        self.known: dict[tuple[Term | None, Term | None], Values] = {}
+        claimed = [arg for claim in goal.claims for arg in claim.args if arg is not None]
+        self.radicals = radicals(context(self.facts).canon, claimed)  # as the total is stated
 
     def pieces(self) -> tuple[Piece, ...]:
         if self.region.output is None:
@@ -132,62 +154,118 @@ class _Planner:
         cuts: list[Term] = []
         for item in found:
             for form in self.branches(item, stretch):
-                cuts += roots(form, self.x, known, self.samples)
+                cuts += roots(form, self.x, known, self.samples, self.radicals)
         cuts = [item for item in dict.fromkeys(cuts) if self.matters(item, whole)]
         if self.whole:
-            cuts = [self.first_beyond(item) for item in cuts]
+            cuts = [one for item in cuts for one in self.starts(item, stretch, whole)]
         inner = ordered(cuts, stretch.start, stretch.end, self.facts, self.samples)
         ends = [stretch.start, *inner, stretch.end]
         return [Stretch(a, b) for a, b in pairwise(ends)]
 
     def matters(self, item: Term, whole: Sequence[Term]) -> bool:
-        """Whether one of the terms has different forms on both sides of the point."""
-        normal = context(self.facts).canon.normal
-        name = str(self.x.value)
-        for at in self.samples:
-            place = number(item, at)
-            if not math.isfinite(place):
-                continue
-            step = 1e-7 * (1 + abs(place))
-            for term in whole:
-                below, above = (
-                    resolved(term, {**at, name: place + way * step})[0] for way in (-1, 1)
-                )
-                if below is not above and normal(below) is not normal(above):
-                    return True
-        return False
+        """Whether one of the terms has different forms at both sides of the point or, where that
+        counts, at the point."""
+        ways = (-1, 0, 1) if self.whole and is_integer(item, dict(self.goal.variables)) else (-1, 1)
+        return any(len(set(forms)) > 1 for forms in self.around(item, whole, ways))
 
-    def first_beyond(self, item: Term) -> Term:
-        """The first integer beyond a cut, the integer itself if it is one that starts a piece."""
-        kinds = dict(self.goal.variables)
-        if is_integer(item, kinds):
-            return item
+    def around(
+        self, item: Term, whole: Sequence[Term], ways: tuple[int, ...]
+    ) -> Iterator[tuple[Term, ...]]:
+        """The forms that the terms have just before the point (-1), at it (0) and after it (1)."""
+        normal = context(self.facts).canon.normal
+        places = np.array(numbers(item, self.samples))
+        known = np.isfinite(places)
+        near = np.where(known, places, 0.0)
+        sides = []
+        for way in ways:
+            x = near + way * 1e-7 * (1 + np.abs(near))
+            sides.append(Values({**self.points(1), str(self.x.value): x}, len(self.samples)))
+        for term in whole:
+            if term.kinked:
+                rows = [map(tuple, choices(term, side)[0][known].tolist()) for side in sides]
+                for found in dict.fromkeys(zip(*rows, strict=True)):
+                    yield tuple(normal(chosen(term, row)) for row in found)
+
+    def starts(self, item: Term, stretch: Stretch, whole: Sequence[Term]) -> list[Term]:
+        """The integers at which pieces start because of a cut: behind an integer, too, if a term
+        has another value at it than the form after it has."""
+        if not is_integer(item, dict(self.goal.variables)):
+            return [self.first_beyond(item, stretch)]
+        found, at_it = [], {str(self.x.value): item}
+
+        def same(one: Term, two: Term) -> bool:
+            try:
+                return context(self.facts).same(substitute(one, at_it), substitute(two, at_it))
+            except Refusal:  # not defined there
+                return False
+
+        for before, at, after in self.around(item, whole, (-1, 0, 1)):
+            continued = same(at, after)
+            if not continued:
+                found.append(item + 1)
+            if before is not after if continued else not same(before, at):
+                found.append(item)
+        return list(dict.fromkeys(found))
+
+    def points(self, count: int) -> dict[str, NDArray[np.float64]]:
+        """The samples by the name of the variable, each as many times."""
+        names = self.samples[0]
+        return {n: np.repeat([at[n] for at in self.samples], count) for n in names}
+
+    def first_beyond(self, item: Term, stretch: Stretch) -> Term:
+        """The first integer beyond a cut that is not known to be one. On a short stretch, it is a
+        question about the parameters which integer that is."""
         for name, kind in self.goal.variables:  # the floor that a rule has named
             gap, known = item - var(name), context(self.facts)
             inside = Fact(gap, ">="), Fact(1 - gap, ">")
             if kind == INTEGER and all(map(known.evident, inside)):
                 return var(name) + 1
-        values = [number(item, at) for at in self.samples]
-        floors = {math.floor(value) for value in values if math.isfinite(value)}
-        if len(floors) == 1:
-            return tm.num(floors.pop() + 1)
+        low, high = (
+            end.value if end is not None and end.op == "num" else None
+            for end in (stretch.start, stretch.end)
+        )
+        found = set()
+        for value in numbers(item, self.samples):
+            if math.isfinite(value):
+                before = value if low is None else max(value, float(low) - 1)
+                found.add(math.floor(before if high is None else min(before, float(high) - 1)))
+        if len(found) == 1:
+            return tm.num(found.pop() + 1)
+        if low is not None and high is not None and high - low <= _SHORT:
+            raise Split(plain(item - sorted(found)[len(found) // 2], self.facts))
         raise NeedsFloor(item)
 
     def branches(self, item: Term, stretch: Stretch) -> list[Term]:
         """The forms without kinks that a term takes on the stretch."""
         if not item.kinked:
             return [item]
-        found: dict[Term, bool] = {}
-        for at in self.samples:
-            for place in self.places(stretch, at):
-                form, clear = resolved(item, {**at, str(self.x.value): place})
-                found[form] = clear or found.get(form, False)
-        return [form for form, clear in found.items() if clear or not any(found.values())]
+        rows, clear = choices(item, self.inner(stretch))
+        found: dict[tuple[bool, ...], bool] = {}
+        for row, sure in zip(map(tuple, rows.tolist()), clear.tolist(), strict=True):
+            found[row] = sure or found.get(row, False)
+        kept = [row for row, sure in found.items() if sure or not any(found.values())]
+        return list(dict.fromkeys(chosen(item, row) for row in kept))
 
-    def places(self, stretch: Stretch, at: Mapping[str, float]) -> list[float]:
-        """Some outputs inside the stretch, for one sample."""
-        low = None if stretch.start is None else number(stretch.start, at)
-        high = None if stretch.end is None else number(stretch.end, at)
+    def inner(self, stretch: Stretch) -> Values:
+        """Values at some outputs inside the stretch, for all samples."""
+        key = stretch.start, stretch.end
+        if key not in self.known:
+            ends = [
+                [None] * len(self.samples) if end is None else numbers(end, self.samples)
+                for end in key
+            ]
+            points = [
+                {**at, str(self.x.value): place}
+                for at, low, high in zip(self.samples, *ends, strict=True)
+                for place in self.places(low, high)
+            ]
+            names = points[0] if points else ()
+            columns = {name: np.array([point[name] for point in points]) for name in names}
+            self.known[key] = Values(columns, len(points))
+        return self.known[key]
+
+    def places(self, low: float | None, high: float | None) -> list[float]:
+        """Some outputs between these ends."""
         if self.whole:
             return _whole_places(low, high)
         if low is not None and high is not None:
@@ -230,7 +308,7 @@ class _Planner:
         forms = {context(self.inside(stretch)).canon.normal(form): form for form in found}
         if not forms:
             at = self.samples[0]
-            return resolved(item, {**at, str(self.x.value): number(stretch.start or ZERO, at)})[0]
+            return resolved(item, {**at, str(self.x.value): number(stretch.start or ZERO, at)})
         if len(forms) > 1:
             deciding = self.constant_switch(item)
             if deciding is None:
@@ -242,8 +320,10 @@ class _Planner:
         """A switch that is constant on the pieces, and so a question about the parameters."""
         canon = context(self.facts).canon
         for part in switches(item, self.x):
-            for form in {resolved(part, {**at, str(self.x.value): 0.0})[0] for at in self.samples}:
+            for form in {resolved(part, {**at, str(self.x.value): 0.0}) for at in self.samples}:
                 gap = compared(canon, canon(form))
+                if self.x.value in gap.vars:
+                    gap = self.without_factors(form)
                 if self.x.value not in gap.vars and not sign_at(gap, self.samples):
                     return plain(gap, self.facts)
         for part in tm.subterms(item):
@@ -252,6 +332,25 @@ class _Planner:
                 if not sign_at(gap, self.samples):
                     return plain(gap, self.facts)
         return None
+
+    def without_factors(self, item: Term) -> Term:
+        """A term of the same sign at the samples, without factors and denominators that have one
+        sign there."""
+        canon = context(self.facts).canon
+        whole, below = canon.together(canon(item))
+        found = factors(whole)
+        if found is None:
+            return item
+
+        def sign_of(part: Term) -> int:
+            if self.x.value in part.vars:
+                return int(canon.is_positive(part))
+            return sign_at(part, self.samples, self.facts)
+
+        signs = [(part, k, sign_of(part)) for part, k in (*found[1], *below.items())]
+        sign = math.prod(sign for _, k, sign in signs if sign and k % 2)
+        kept = [part for part, k, sign in signs if not sign and k % 2]
+        return compared(canon, canon(sign * found[0] * tm.mul(*kept)))
 
     def other_forms(self, p: Term, q: Term) -> tuple[Term | None, Term | None]:
         """The densities as they are on a piece, where that is not how they are given."""
@@ -269,7 +368,7 @@ class _Planner:
 
     def settled(self, item: Term) -> Term:
         """The mass of an atom without kinks, of which it is known whether it is zero."""
-        forms = {resolved(item, at)[0] for at in self.samples}
+        forms = {resolved(item, at) for at in self.samples}
         if len(forms) > 1:
             for part in tm.subterms(item):
                 if part.op in tm.KINKED:
@@ -277,10 +376,9 @@ class _Planner:
                     if not sign_at(gap, self.samples, self.facts):
                         raise Split(plain(gap, self.facts))
         (form, *_) = forms
-        positive = Fact(form, ">")
-        known = _is_zero(form, self.facts) or context(self.facts).evident(positive)
-        if not known and not leaf.easy(Sequent(self.facts, positive)):
-            raise Split(plain(-form, self.facts))
+        if not _is_zero(form, self.facts) and not never_zero(form, self.facts):
+            names = {name for name, _ in self.goal.variables}
+            raise Split(vanishing(form, self.facts, names) or plain(-form, self.facts))
         return form
 
     def primitive(self, value: Term, part: Stretch) -> tuple[Term, Limit | None, Limit | None]:
@@ -300,7 +398,7 @@ class _Planner:
                 if limit is None:
                     raise NoPlan(f"no limit of {found!r}")
             limits.append(limit)
-        return canon.normal(found), limits[0], limits[1]
+        return shorter(found, self.inside(part)), limits[0], limits[1]
 
 
 def _is_zero(item: Term, facts: Facts) -> bool:

@@ -17,9 +17,9 @@ def by_roots(goal: Statement, new: str) -> tuple[str, dict[str, Any]] | None:
     positive, then d as a function of it.
 
     None if there is none."""
-    kinds = dict(goal.variables)
+    kinds, used = dict(goal.variables), _outside(goal)
     for root in _roots(goal):
-        solved = _parameter(goal, root)
+        solved = _parameter(goal, root, used)
         if solved is None:
             continue
         name, rest, count = solved
@@ -48,13 +48,32 @@ def _roots(goal: Statement) -> list[Term]:
     return [root for root in found if not root.vars & bound]
 
 
-def _parameter(goal: Statement, root: Term) -> tuple[str, Term, Any] | None:
-    """d, e and c, if the root is that of c log d + e, e free of the real parameter d."""
+def _outside(goal: Statement) -> frozenset[str]:
+    """The variables of the densities, those in square roots and logarithms alone left out."""
+    found: set[str] = set()
+
+    def walk(item: Term) -> None:
+        if item.op == "var":
+            found.add(str(item.value))
+        for arg in () if item.op in ("sqrt", "log") else item.args:
+            walk(arg)
+
+    for stage in goal.stages:
+        for pair in stage.pairs if isinstance(stage, Mechanism) else ():
+            for region in pair.regions:
+                walk(region.p)
+                walk(region.q)
+    return frozenset(found)
+
+
+def _parameter(goal: Statement, root: Term, used: frozenset[str]) -> tuple[str, Term, Any] | None:
+    """d, e and c, if the root is that of c log d + e, e free of the real parameter d, which is not
+    used elsewhere."""
     form, kinds = context(goal.facts).canon(root.args[0]), dict(goal.variables)
     for mono, count in form.items():
         log = cn.lone(mono, "log")
         name = str(log.args[0].value) if log is not None and log.args[0].op == "var" else ""
-        if kinds.get(name) != REAL:
+        if kinds.get(name) != REAL or name in used:
             continue
         rest = cn.to_term(cn.plus(form, {mono: count}, -1))
         if name not in rest.vars:

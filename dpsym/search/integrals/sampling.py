@@ -4,24 +4,32 @@ from __future__ import annotations
 
 import math
 import random
+from collections.abc import Iterable, Mapping, Sequence
+from functools import lru_cache
+
+import numpy as np
 
 from dpsym.kernel.sequents import Facts, context
 from dpsym.kernel.statements import INTEGER
 from dpsym.kernel.terms import Term, var
 from dpsym.search.integrals.summands import coefficients
+from dpsym.search.leaf.numeric import Values
 from dpsym.search.samples import number
 
-__all__ = ["parameters"]
+__all__ = ["is_largest", "numbers", "parameters"]
 
 Limit = tuple[Term, Term]
-_TRIES = 3000
+_values: dict[int, tuple[Sequence[Mapping[str, float]], Values]] = {}
+_MOST_KNOWN = 100
+_TRIES, _TOLERANCE = 3000, 1e-9
 _SHARES = (0.02, 0.11, 0.29, 0.53, 0.77, 0.94)
 _STEPS = (0.013, 0.11, 0.27, 0.53, 0.71, 0.93, 1.13, 1.37, 1.71, 2.03, 2.61, 4.07, 9.3)
 
 
+@lru_cache(maxsize=2000)
 def parameters(
     variables: tuple[tuple[str, str], ...], facts: Facts, count: int, seed: int = 11
-) -> list[dict[str, float]]:
+) -> Sequence[Mapping[str, float]]:
     """Up to ``count`` points, the same in every run, at which all the facts hold."""
     source = random.Random(seed)
     limits = _limits(variables, facts)
@@ -36,6 +44,30 @@ def parameters(
             if len(found) >= count or not variables:
                 break
     return found
+
+
+def numbers(item: Term, samples: Sequence[Mapping[str, float]]) -> list[float]:
+    """The term in floating point at each of the samples; not finite where it is undefined."""
+    known = _values.get(id(samples))
+    if known is None or known[0] is not samples:
+        names = samples[0] if samples else ()
+        columns = {name: np.array([at[name] for at in samples]) for name in names}
+        if len(_values) >= _MOST_KNOWN:
+            _values.clear()
+        known = _values[id(samples)] = (samples, Values(columns, len(samples)))
+    found: list[float] = known[1](item).tolist()
+    return found
+
+
+def is_largest(item: Term, others: Iterable[Term], samples: Iterable[Mapping[str, float]]) -> bool:
+    """Whether the term is at least each of the others at the samples, as far as floats tell."""
+    rows = [(at, number(item, at)) for at in samples]
+    for other in others:
+        for at, value in rows:
+            gap = value - number(other, at)
+            if gap < -_TOLERANCE * (1 + abs(value)):
+                return False
+    return True
 
 
 def _limits(variables: tuple[tuple[str, str], ...], facts: Facts) -> dict[str, list[Limit]]:

@@ -12,10 +12,11 @@ from dpsym.kernel import canon as cn
 from dpsym.kernel import terms as tm
 from dpsym.kernel.canon import Canon, Poly
 from dpsym.kernel.terms import Term
+from dpsym.search.integrals import fractions
 from dpsym.search.integrals.summands import coefficients
 from dpsym.translate import to_sympy, to_term
 
-__all__ = ["Z", "by_exponential", "in_exponential", "rational", "rational_limit"]
+__all__ = ["Z", "by_exponential", "in_exponential", "rational"]
 
 Z = "$z"  # no user's name has "$" in it
 _MOST = 400  # size of what SymPy is asked to integrate
@@ -99,15 +100,13 @@ def by_exponential(
 
 
 def rational(canon: Canon, item: Term, x: Term) -> Term | None:
-    """An antiderivative of a rational function, by SymPy."""
+    """An antiderivative of a rational function, by partial fractions or by SymPy."""
     from sympy.integrals.rationaltools import ratint
 
+    found = fractions.integrated(canon, item, x)
+    if found is not None:
+        return found
     return _by_sympy(item, x, lambda expr, v: ratint(sp.together(expr), v, real=True))
-
-
-def rational_limit(item: Term, x: Term) -> Term | None:
-    """The limit of a rational function as x grows, by SymPy."""
-    return _by_sympy(item, x, lambda expr, v: sp.limit(sp.cancel(sp.together(expr)), v, sp.oo))
 
 
 def _by_sympy(

@@ -12,6 +12,17 @@ dict_keys(['x'])
 """
 
 from dpsym.search.leaf.budget import Budget, OutOfBudget
-from dpsym.search.leaf.entry import TRIED, Open, Point, decide, easy, prove, refute
+from dpsym.search.leaf.entry import TRIED, Open, Point, decide, easy, follow, prove, refute
 
-__all__ = ["TRIED", "Budget", "Open", "OutOfBudget", "Point", "decide", "easy", "prove", "refute"]
+__all__ = [
+    "TRIED",
+    "Budget",
+    "Open",
+    "OutOfBudget",
+    "Point",
+    "decide",
+    "easy",
+    "follow",
+    "prove",
+    "refute",
+]

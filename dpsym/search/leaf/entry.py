@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass, field
 from functools import partial
 from typing import TYPE_CHECKING
@@ -16,8 +17,9 @@ from dpsym.kernel.statements import Fact
 from dpsym.search.leaf import hinted, quick
 from dpsym.search.leaf.budget import Budget, OutOfBudget, budget
 from dpsym.search.leaf.hinted import Hint
-from dpsym.search.leaf.memory import Failure, Memory, shape
-from dpsym.search.leaf.steps import premises
+from dpsym.search.leaf.hypotheses import lean, linked, own
+from dpsym.search.leaf.memory import Failure, Memory, is_short, shape
+from dpsym.search.leaf.steps import form_of, premises
 
 if TYPE_CHECKING:
     from dpsym.search.leaf.prover import Search
@@ -28,6 +30,10 @@ _QUICK, _FIRST_LOOK, _LAST_LOOK = 0.3, 0.05, 2.0
 _BETWEEN = ((0.6, 0.25, False), (3.0, 1.0, True))
 _REST = 0.25  # share of what the search for a proof leaves, for the last look
 _HINTED = 0.6  # share of the time for following hints
+_OWN = 0.15  # share of the time for a proof without hypotheses about other variables
+_SIGN = 0.9  # for that a term has a sign, if it is asked whether it is not zero
+_MANY = 6  # hypotheses, of which some are likely to be evident by others
+_FACTORED = 0.6  # for proofs about the factors of a quotient
 _FRONTIER = 0.15  # for choosing what to show of what is left open
 
 MEMORY = Memory()
@@ -52,13 +58,17 @@ class Point:
 def prove(sequent: Sequent, seconds: Budget | float, hints: tuple[Hint, ...] = ()) -> Lemma | Open:
     """Search for a proof that the kernel accepts, for at most so many CPU seconds."""
     given = budget(seconds)
-    found = _by_hints(sequent, given, hints) or _quickly(sequent, given)
-    return found if found is not None else _thoroughly(sequent, given)
+    return _by_hints(sequent, given, hints) or _known(sequent, given)
 
 
 def easy(sequent: Sequent) -> bool:
     """Whether a proof is found within milliseconds."""
     return _quickly(sequent, Budget(_QUICK)) is not None
+
+
+def follow(sequent: Sequent, seconds: Budget | float, hints: tuple[Hint, ...]) -> Lemma | None:
+    """A proof that begins with these hints, if there is one."""
+    return _by_hints(sequent, budget(seconds), hints)
 
 
 def refute(
@@ -83,7 +93,8 @@ def decide(
     The search for a proof is interrupted for thorough looks. Hints are followed first, for a part
     of the time."""
     given = budget(seconds)
-    found: Lemma | Open | None = _by_hints(sequent, given, hints) or _quickly(sequent, given)
+    found: Lemma | Open | None = _by_hints(sequent, given, hints)
+    found = found or _quickly(sequent, given, alone=True)
     if found is not None:
         return found
     from dpsym.search.leaf import counterexample  # loads numpy
@@ -131,24 +142,30 @@ def _by_hints(sequent: Sequent, given: Budget, hints: tuple[Hint, ...]) -> Lemma
     search = Search(given.part(given.left() * _HINTED))
     try:
         needed = top_obligations(sequent.hypotheses, sequent.goal)
-        shown = [search.run(premise) for premise in needed]
-        proof = hinted.prove_with(search, sequent, hints) if None not in shown else None
+        shown = {premise: search.run(premise) for premise in needed}
+        if None in shown.values():
+            return None
+        # a fact that is given is compared with the goal, so signs of denominators matter
+        used = isinstance(hints[0], hinted.Have | hinted.Use)
+        stated = _stated(sequent, shown) if used else []
+        finish = partial(hinted.prove_with, search, hints=hints)
+        proof = _with_facts(search, sequent, stated, finish)
     except (Refusal, ArithmeticError, RecursionError):
         return None
-    return None if proof is None else _checked(sequent, proof, shown)
+    return _checked(sequent, proof, list(shown.values())) if isinstance(proof, Proof) else None
 
 
-def _quickly(sequent: Sequent, given: Budget) -> Lemma | None:
-    """What was proved before, or a proof of a few milliseconds."""
+def _quickly(sequent: Sequent, given: Budget, alone: bool = False) -> Lemma | None:
+    """What was proved before, or a proof of a few milliseconds.
+
+    A goal that stands ``alone`` is proved in full, not by a short lemma about other names."""
     part = given.part(_QUICK)
     try:
         with part.enforced():
             key, names = shape(sequent)
-            known = MEMORY.find(key)
-            if known is not None:
-                found = _instance(sequent, *known, names, part)
-                if found is not None:
-                    return found
+            found = _remembered(sequent, key, names, part, alone)
+            if found is not None:
+                return found
             proof = quick.prove(sequent, part)
             if proof is None:
                 return None
@@ -162,6 +179,21 @@ def _quickly(sequent: Sequent, given: Budget) -> Lemma | None:
     if found is not None:
         MEMORY.keep(key, found, names)
     return found
+
+
+def _remembered(
+    sequent: Sequent, key: Sequent, names: tuple[str, ...], part: Budget, alone: bool
+) -> Lemma | None:
+    """By a lemma with these hypotheses, or with those about the goal's own variables alone."""
+    fewer = own(sequent)
+    for one, called in [(key, names)] + ([shape(fewer)] if fewer is not sequent else []):
+        known = MEMORY.find(one)
+        if known is not None and alone and known[0].sequent != sequent and is_short(known[0]):
+            continue
+        found = None if known is None else _instance(sequent, *known, called, part)
+        if found is not None:
+            return found
+    return None
 
 
 def _instance(
@@ -184,6 +216,98 @@ def _instance(
     return _checked(sequent, Proof("instance", parameters, kept), shown)
 
 
+def _with_fewer(sequent: Sequent, given: Budget) -> Lemma | Open | None:
+    """By a lemma without hypotheses that are likely not to matter; None if it has to be tried with
+    all of them."""
+    few, rest = own(sequent), linked(sequent)
+    if len(sequent.hypotheses) > _MANY or any(fact.term.kinked for fact in sequent.hypotheses):
+        few, rest = lean(few), lean(rest)
+    first = [(few, _OWN)] if few not in (sequent, rest) and _plausible(few) else []
+    for one, share in (*first, (rest, 1.0)):
+        if one == sequent:
+            continue
+        found = _known(one, given.part(share * given.left()))
+        if isinstance(found, Lemma):
+            whole = _weaker(sequent, found, given.part(_QUICK))
+            if whole is not None:
+                return whole
+        elif share == 1:
+            return found
+    return None
+
+
+def _by_sign(sequent: Sequent, given: Budget) -> Lemma | None:
+    """That a term is not zero, by its sign."""
+    if sequent.goal.rel != "!=":
+        return None
+    for way in (1, -1):
+        fact = context(sequent.hypotheses).tidy(Fact(way * sequent.goal.term, ">"))
+        positive = Sequent(sequent.hypotheses, fact)
+        if not _plausible(positive):
+            continue
+        found = _known(positive, given.part(_SIGN * given.left()))
+        left = premises(sequent, "have", {"fact": fact}) or []
+        if not isinstance(found, Lemma) or positive not in left:
+            continue
+        part, needed = given.part(_QUICK), top_obligations(sequent.hypotheses, sequent.goal)
+        try:
+            proofs = [found.proof if one == positive else quick.prove(one, part) for one in left]
+            shown = [quick.prove(one, part) for one in needed]
+        except OutOfBudget:
+            return None
+        kept = tuple(proof for proof in proofs if proof is not None)
+        if len(kept) == len(left):
+            return _checked(sequent, Proof("have", {"fact": fact}, kept), shown)
+    return None
+
+
+def _known(sequent: Sequent, given: Budget) -> Lemma | Open:
+    return _quickly(sequent, given) or _thoroughly(sequent, given)
+
+
+def _plausible(sequent: Sequent) -> bool:
+    from dpsym.search.leaf.numeric import plausible  # loads numpy
+
+    return plausible(sequent)
+
+
+def _in_lowest_terms(sequent: Sequent, given: Budget) -> Lemma | None:
+    """By lemmas about the factors of a quotient."""
+    from dpsym.search.leaf.moves import in_lowest_terms  # loads numpy
+
+    if sequent.goal.rel == "!=" or sequent.goal.term.kinked:
+        return None
+    try:
+        with given.part(_FACTORED * given.left()).enforced() as part:
+            move = in_lowest_terms(sequent, form_of(sequent))
+            left = None if move is None else premises(sequent, move.rule, move.parameters)
+            if move is None or left is None or not all(map(_plausible, left)):
+                return None
+            needed = top_obligations(sequent.hypotheses, sequent.goal)
+            shown = [_proof(one, part) for one in needed]
+            proofs = [_proof(one, part) for one in left]
+    except (OutOfBudget, Refusal):
+        return None
+    kept = tuple(proof for proof in proofs if proof is not None)
+    whole = len(kept) == len(left)
+    return _checked(sequent, Proof(move.rule, move.parameters, kept), shown) if whole else None
+
+
+def _proof(sequent: Sequent, given: Budget) -> Proof | None:
+    found = _known(sequent, given)
+    return found.proof if isinstance(found, Lemma) else None
+
+
+def _weaker(sequent: Sequent, lemma: Lemma, part: Budget) -> Lemma | None:
+    """By a lemma with fewer hypotheses."""
+    names = shape(lemma.sequent)[1]
+    try:
+        with part.enforced():
+            return _instance(sequent, lemma, names, names, part)
+    except (OutOfBudget, Refusal):
+        return None
+
+
 def _checked(sequent: Sequent, proof: Proof, shown: list[Proof | None]) -> Lemma | None:
     """The lemma, if the kernel accepts the proofs."""
     kept = tuple(item for item in shown if item is not None)
@@ -196,6 +320,11 @@ def _checked(sequent: Sequent, proof: Proof, shown: list[Proof | None]) -> Lemma
 
 
 def _thoroughly(sequent: Sequent, given: Budget) -> Lemma | Open:
+    found = (
+        _by_sign(sequent, given) or _with_fewer(sequent, given) or _in_lowest_terms(sequent, given)
+    )
+    if found is not None:
+        return found
     key, names = shape(sequent)
     seconds = given.left()
     before = MEMORY.tried(key, seconds)
@@ -204,7 +333,7 @@ def _thoroughly(sequent: Sequent, given: Budget) -> Lemma | Open:
         return Open(TRIED, left)
     found = _search(sequent, given)
     if isinstance(found, Lemma):
-        MEMORY.keep(key, found, names)
+        MEMORY.keep(key, found, names, at_once=False)
     else:
         MEMORY.failed(key, Failure(seconds, names, found.left))
     return found
@@ -219,12 +348,12 @@ def _search(sequent: Sequent, given: Budget) -> Lemma | Open:
     try:
         needed = top_obligations(sequent.hypotheses, sequent.goal)
         for premise in needed:
-            shown[premise] = search.run(premise)
+            known = _quickly(premise, given) or _by_sign(premise, given)
+            shown[premise] = search.run(premise) if known is None else known.proof
             if shown[premise] is None:
                 left = frontier(premise, search.stuck, search.proved, _FRONTIER)
                 return Open("not shown to be defined everywhere", (*left, sequent))
-        facts = [fact.goal for fact in needed if fact.hypotheses == sequent.hypotheses]
-        proof = _with_facts(search, sequent, facts, shown)
+        proof = _with_facts(search, sequent, _stated(sequent, shown), search.run)
     except Refusal as refusal:
         return Open(str(refusal), (sequent,))
     if not isinstance(proof, Proof):
@@ -235,29 +364,49 @@ def _search(sequent: Sequent, given: Budget) -> Lemma | Open:
     return found if found is not None else Open("the kernel refused the proof", (sequent,))
 
 
+def _stated(sequent: Sequent, shown: dict[Sequent, Proof | None]) -> list[Fact]:
+    """What was shown under the hypotheses; signs in place of what is not zero."""
+    out = []
+    for premise, proof in shown.items():
+        if proof is None or premise.hypotheses != sequent.hypotheses:
+            continue
+        fact = premise.goal
+        if fact.rel == "!=" and proof.rule == "nonzero":
+            fact = Fact(proof.parameters["sign"] * fact.term, ">")
+        elif fact.rel == "!=" and proof.rule == "have":
+            fact = proof.parameters["fact"]
+        out.append(fact)
+    return out
+
+
 def _with_facts(
-    search: Search, sequent: Sequent, facts: list[Fact], known: dict[Sequent, Proof | None]
+    search: Search, sequent: Sequent, facts: list[Fact], finish: Callable[[Sequent], Proof | None]
 ) -> Proof | Sequent:
-    """A proof that first states that the goal is defined, where that is not evident; or the goal
-    that stayed open."""
+    """A proof that first states that the goal is defined, where that is not evident, and goes on
+    with ``finish``; or the goal that stayed open."""
     if not facts:
-        return _with_cleared(search, sequent)
-    fact, *rest = facts
+        return _with_cleared(search, sequent, finish)
+    first, *rest = facts
+    known = context(sequent.hypotheses)
+    fact = known.tidy(first)
     parameters = {"fact": fact}
     left = premises(sequent, "have", parameters)
-    if left is None or context(sequent.hypotheses).evident(fact):
-        return _with_facts(search, sequent, rest, known)
+    if left is None or known.evident(first):
+        return _with_facts(search, sequent, rest, finish)
     proofs = []
     for premise in left[:-1]:
-        found = known.get(premise) or search.run(premise)
+        lemma = _quickly(premise, search.budget)
+        found = lemma.proof if lemma else search.run(premise)
         if found is None:
             return sequent
         proofs.append(found)
-    last = _with_facts(search, left[-1], rest, known)
+    last = _with_facts(search, left[-1], rest, finish)
     return Proof("have", parameters, (*proofs, last)) if isinstance(last, Proof) else last
 
 
-def _with_cleared(search: Search, sequent: Sequent) -> Proof | Sequent:
+def _with_cleared(
+    search: Search, sequent: Sequent, finish: Callable[[Sequent], Proof | None]
+) -> Proof | Sequent:
     """A proof that first clears denominators of hypotheses; or the goal that stayed open."""
     from dpsym.search.leaf.denominators import cleared  # loads numpy
 
@@ -266,6 +415,6 @@ def _with_cleared(search: Search, sequent: Sequent) -> Proof | Sequent:
         left = premises(sequent, "have", parameters)
         if left is None or len(left) != 2:
             continue
-        last = _with_cleared(search, left[-1])
+        last = _with_cleared(search, left[-1], finish)
         return Proof("have", parameters, (proof, last)) if isinstance(last, Proof) else last
-    return search.run(sequent) or sequent
+    return finish(sequent) or sequent

@@ -6,23 +6,31 @@ shift of a new variable); its premises are proved with the hints that follow it.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any, Union
 
+from flint import fmpq
+
+from dpsym.kernel import canon as cn
 from dpsym.kernel import terms as tm
 from dpsym.kernel.proofs import Lemma, Proof
 from dpsym.kernel.sequents import Sequent, context
 from dpsym.kernel.statements import Fact
 from dpsym.kernel.terms import Term
-from dpsym.search.leaf.steps import evident, premises
+from dpsym.search.leaf.factoring import factors
+from dpsym.search.leaf.quick import unsigned_denominators
+from dpsym.search.leaf.steps import evident, form_of, premises
 
 
 @dataclass(frozen=True)
 class Derive:
-    """Show the goal at a bound of the variable, and that it grows from there."""
+    """Show the goal at a bound of the variable, this one if it is given, and that it grows from
+    there."""
 
     name: str
+    start: Term | None = None
 
 
 @dataclass(frozen=True)
@@ -57,13 +65,25 @@ class Use:
     mapping: tuple[tuple[str, Term], ...]
 
 
-Hint = Union[Derive, Change, Split, Have, Use]
+@dataclass(frozen=True)
+class Clear:
+    """Show the signs of the denominators, multiply by them, and take factors out."""
+
+
+@dataclass(frozen=True)
+class Scale:
+    """Multiply by the exponential after which the derivative by the variable is shortest."""
+
+    name: str
+
+
+Hint = Union[Derive, Change, Split, Have, Use, Clear, Scale]
 
 
 def steps(sequent: Sequent, hint: Hint) -> Iterator[tuple[str, dict[str, Any]]]:
     """Kernel steps that the hint may mean for this sequent."""
     if isinstance(hint, Derive):
-        yield from _derivations(sequent, hint.name)
+        yield from _derivations(sequent, hint)
     elif isinstance(hint, Change):
         new = hint.new
         while new in sequent.vars | hint.item.vars:
@@ -74,23 +94,27 @@ def steps(sequent: Sequent, hint: Hint) -> Iterator[tuple[str, dict[str, Any]]]:
         yield "split", {"item": hint.item}
     elif isinstance(hint, Have):
         yield "have", {"fact": hint.fact}
-    else:
+    elif isinstance(hint, Use):
         yield "have", {"fact": hint.lemma.sequent.goal.substitute(dict(hint.mapping))}
 
 
-def _derivations(sequent: Sequent, name: str) -> Iterator[tuple[str, dict[str, Any]]]:
-    known = context(sequent.hypotheses)
+def _derivations(sequent: Sequent, hint: Derive) -> Iterator[tuple[str, dict[str, Any]]]:
+    name, known = hint.name, context(sequent.hypotheses)
     for fact in sequent.hypotheses:
         split = known.affine(fact.term, name) if fact.rel != "!=" else None
         if split is None:
             continue
         slope, start = split
+        if hint.start is not None and not known.same(start, hint.start):
+            continue
         given = {"name": name, "start": start, "direction": 1 if slope > 0 else -1}
         if fact.rel == ">" and sequent.goal.rel == ">":
             yield "derive", {**given, "from_open": True}
         yield "derive", {**given, "from_open": False}
         if fact.rel == ">":
             yield "approach", {**given, "near": tm.ONE, "rate": tm.ONE}
+    if hint.start is not None:
+        return
     for direction in (-1, 1):  # limits at plus and at minus infinity
         limit = {"name": name, "start": None, "direction": direction}
         yield "approach", {**limit, "near": tm.ONE, "rate": tm.ONE}
@@ -104,6 +128,10 @@ def prove_with(search: Any, sequent: Sequent, hints: tuple[Hint, ...]) -> Proof 
         found: Proof | None = search.run(sequent)
         return found
     hint, rest = hints[0], hints[1:]
+    if isinstance(hint, Clear):
+        return _cleared(search, sequent, rest)
+    if isinstance(hint, Scale):
+        return _scaled(search, sequent, hint.name, rest)
     applied = False
     for rule, parameters in steps(sequent, hint):
         left = premises(sequent, rule, parameters)
@@ -114,6 +142,78 @@ def prove_with(search: Any, sequent: Sequent, hints: tuple[Hint, ...]) -> Proof 
         if proof is not None:
             return proof
     return None if applied else prove_with(search, sequent, rest)
+
+
+def _cleared(search: Any, sequent: Sequent, rest: tuple[Hint, ...]) -> Proof | None:
+    """First the sign of a denominator, as long as there are such; then the goal without them."""
+    from dpsym.search.leaf.moves import sampled_sign  # loads numpy
+
+    form = form_of(sequent)
+    for item in unsigned_denominators(sequent, form):
+        sign = sampled_sign(sequent.hypotheses, item)
+        parameters = {"fact": Fact(sign * item, ">")}
+        left = premises(sequent, "have", parameters) if sign else None
+        if left is None:
+            return None
+        shown = [search.run(premise) for premise in left[:-1]]
+        last = _cleared(search, left[-1], rest) if None not in shown else None
+        return None if last is None else Proof("have", parameters, (*shown, last))
+    (tidied,) = premises(sequent, "tidy", {}) or [sequent]
+    found = _factored(search, tidied, rest)
+    return found if found is None or tidied == sequent else Proof("tidy", {}, (found,))
+
+
+def _factored(search: Any, sequent: Sequent, rest: tuple[Hint, ...]) -> Proof | None:
+    """The signs of the sums that are factors; the hints are for the largest, with all else."""
+    from dpsym.search.leaf.moves import sampled_sign  # loads numpy
+
+    found = factors(form_of(sequent))
+    sums = [(item, k) for item, k in found[1] if item.op == "add"] if found else []
+    if not found or len(sums) < 2:
+        return prove_with(search, sequent, rest)
+    largest = max((item for item, k in sums if k == 1), key=lambda item: item.size, default=None)
+    others = tuple(
+        (item, k, sampled_sign(sequent.hypotheses, item)) for item, k in sums if item is not largest
+    )
+    if largest is None or not all(sign for _, _, sign in others):
+        return prove_with(search, sequent, rest)
+    monomial = tm.mul(
+        tm.num(found[0]), *(tm.power(item, k) for item, k in found[1] if (item, k) not in sums)
+    )
+    sign = math.prod(sign for _, k, sign in others if k % 2)
+    parameters = {
+        "coefficient": fmpq(sign),
+        "factors": (*others, (sign * monomial * largest, 1, 1)),
+    }
+    left = premises(sequent, "factor", parameters)
+    if not left:
+        return None
+    proofs = [search.run(premise) for premise in left[:-1]]
+    last = prove_with(search, left[-1], rest) if None not in proofs else None
+    return None if last is None else Proof("factor", parameters, (*proofs, last))
+
+
+def _scaled(search: Any, sequent: Sequent, name: str, rest: tuple[Hint, ...]) -> Proof | None:
+    canon = context(sequent.hypotheses).canon
+
+    def moving(part: cn.Monomial) -> bool:
+        return name in cn.mono_term((frozenset([(part, fmpq(1))]), frozenset())).vars
+
+    def length(item: Term) -> int:
+        return len(canon(tm.derivative(item, name)))
+
+    best, at = sequent, length(sequent.goal.term)
+    factor = None
+    for mono in form_of(sequent):
+        inner = frozenset((part, -value) for part, value in mono[0] if moving(part))
+        scale = cn.mono_term((inner, frozenset()))
+        left = premises(sequent, "multiply", {"factor": scale}) or []
+        if len(left) == 1 and length(left[0].goal.term) < at:
+            best, at, factor = left[0], length(left[0].goal.term), scale
+    found = prove_with(search, best, rest)
+    if found is None or factor is None:
+        return found
+    return Proof("multiply", {"factor": factor}, (found,))
 
 
 def _all(

@@ -22,7 +22,9 @@ from dpsym.kernel.canon import (
     Monomial,
     Poly,
     constant,
+    lone,
     mono_power,
+    mono_term,
     plus,
     scaled,
     sorted_monos,
@@ -39,6 +41,7 @@ from dpsym.search.leaf.steps import HARD, atoms, coefficient, evident, exponenti
 _MOST_TERMS = 60
 _MOST_COLUMNS = 350
 _MOST_SHIFTS = 250
+_MOST_MATCHED = 12  # monomials of a goal with which its logs are compared
 _SMALL = 2500
 _MULTIPLIER = -1  # the row that says that the multipliers add up to one
 
@@ -77,14 +80,26 @@ class Program:
                 self.goal = {}
         for index, (form, rel) in enumerate(self.known.forms):
             if rel != "!=":
-                self.add(("hypothesis", index, None, None), form, rel == ">")
+                self.add_cleared(("hypothesis", index, None, None), form, rel == ">")
 
     def add(self, fact: tuple[Any, ...], form: Poly, strict: bool, scale: Monomial = UNIT) -> None:
-        if form and len(form) < 40 and form not in self.forms:
+        if not form or len(form) >= 40:
+            return
+        if form not in self.forms:
             self.facts.append(fact)
             self.forms.append(form)
             self.strict.append(strict)
             self.scales.append(scale)
+        elif strict and not self.strict[(i := self.forms.index(form))]:
+            self.facts[i], self.strict[i], self.scales[i] = fact, True, scale
+
+    def add_cleared(self, fact: tuple[Any, ...], form: Poly, strict: bool) -> None:
+        """A fact without its denominators, which are multiplied into it where it is used."""
+        whole, below = self.canon.together(form)
+        if all(self.canon.is_positive(item) for item in below):
+            self.add(fact, whole, strict, (frozenset(), frozenset(below.items())))
+        elif fact[0] == "hypothesis":
+            self.add(fact, form, strict)
 
     def add_lemma(self, name: str, *args: Any, sure: bool = True) -> None:
         """An instance of a lemma whose conditions are evident (or, unless ``sure``, plausible)."""
@@ -96,10 +111,7 @@ class Program:
                 for condition in conditions
             ):
                 lemma = ("lemma", None, None, (name, args))
-                form, below = self.canon.together(self.canon(fact.term))
-                if all(self.canon.is_positive(item) for item in below):
-                    scale = (frozenset[Any](), frozenset(below.items()))
-                    self.add(lemma, form, fact.rel == ">", scale)
+                self.add_cleared(lemma, self.canon(fact.term), fact.rel == ">")
         except (Refusal, ArithmeticError):
             return
 
@@ -248,13 +260,14 @@ class Program:
         return {(inner, frozenset((item, k) for item, k in powers.items() if k)): fmpq(1)}
 
     def multiply(self) -> None:
-        """Multipliers: one, and the first strict facts."""
+        """Multipliers: one, and the first strict facts. For a contradiction they are summands, of
+        which one at least is used."""
         self.multipliers = [_Product((), None, constant(1), True, self.common)]
+        strict = [i for i, fact in enumerate(self.facts) if self.strict[i] and not fact[3]]
+        for i in strict[:5]:
+            shift = self.scales[i] if self.contradiction else self.common
+            self.multipliers.append(_Product((i,), None, self.forms[i], True, shift))
         if not self.contradiction:
-            strict = [i for i, fact in enumerate(self.facts) if self.strict[i] and not fact[3]]
-            self.multipliers += [
-                _Product((i,), None, self.forms[i], True, self.common) for i in strict[:5]
-            ]
             for scale in self._cleared()[:4]:
                 form = self.canon.times(constant(1), {scale: fmpq(1)})
                 shift = times_mono(self.common, scale)
@@ -309,6 +322,9 @@ class Program:
         multipliers = [
             (v, p) for v, p in zip(found[start:], self.multipliers, strict=True) if v > 0
         ]
+        if self.contradiction:
+            used += [(v, p) for v, p in multipliers if p.indices]
+            multipliers = []
         rest: Poly = {}
         for value, product in zip(found[count:start], singles, strict=True):
             if value > 0:
@@ -334,7 +350,7 @@ class Program:
         rows = [row(value, product) for value, product in multipliers]
         return {
             "facts": tuple(facts),
-            "multiplier": () if self.contradiction else tuple(rows),
+            "multiplier": tuple(rows),
             "terms": tuple(terms),
             "contradiction": self.contradiction,
         }
@@ -478,6 +494,8 @@ def _add_lemmas(program: Program) -> None:
     for base, exponent in _power_ratios(program.goal) + powers(program.goal):
         for name in ("bernoulli", "bernoulli_above"):
             program.add_lemma(name, base, exponent)
+    for item in _contacts(program):
+        program.add_lemma("log_above", item)
     ratios = _log_groups(program.goal)
     for item in logs:
         ratios.append(item.args[0])
@@ -509,6 +527,40 @@ def _add_lemmas(program: Program) -> None:
         if evident(hypotheses, item):
             program.add_lemma("exp_taylor", item, 0)
             program.add_lemma("exp_taylor", item, 2)
+
+
+def _contacts(program: Program) -> list[Term]:
+    """Terms a for which both a and -log(a), times a common factor, are parts of the goal.
+
+    A sum of logs with a common factor r is c r log(1/a), up to what is no log, if a monomial of
+    the goal is c r a: then the tangent of log at 1 fits the goal where that touches zero."""
+    canon = program.canon
+    form = canon(program.sequent.goal.term)
+    if len(form) > _MOST_MATCHED:
+        return []
+    groups: dict[Monomial, Poly] = {}
+    for mono, value in form.items():
+        for log in _logs_of({(NOTHING, frozenset([pair])): value for pair in mono[1]}):
+            groups.setdefault(times_mono(mono, mono_power(log, -1)), {})[log] = value
+    out: dict[Term, None] = {}
+    for shared, group in groups.items():
+        inverse = mono_power(shared, -1)
+        for mono in sorted_monos(form):
+            part = times_mono(mono, inverse)
+            if form[mono] < 0 or not canon.mono_sign(part, True):
+                continue
+            logs = _logs_of(canon(tm.log(mono_term(part))))
+            if logs.keys() == group.keys():
+                share = {-group[log] / value for log, value in logs.items()}
+                if len(share) == 1 and (c := share.pop()) > 0:
+                    out[mono_term(part, form[mono] / c)] = None
+    return list(out)[:4]
+
+
+def _logs_of(form: Poly) -> Poly:
+    """What is a logarithm that is not constant, with its coefficient."""
+    logs = ((mono, lone(mono, "log")) for mono in form)
+    return {mono: form[mono] for mono, log in logs if log is not None and log.vars}
 
 
 def _log_groups(form: Poly) -> list[Term]:

@@ -15,7 +15,7 @@ from dpsym.kernel.statements import Fact
 from dpsym.kernel.terms import Term, var
 
 _MOST = 2000
-_SMALL = 8  # proofs of so few steps are found again rather than shared
+_SMALL = 8  # steps
 
 
 def shape(sequent: Sequent) -> tuple[Sequent, tuple[str, ...]]:
@@ -80,6 +80,11 @@ def hash_text(text: str) -> str:
     return blake2b(text.encode(), digest_size=16).hexdigest()
 
 
+def is_short(lemma: Lemma) -> bool:
+    """Whether its proof is so short that it is found again rather than shared."""
+    return sum(1 for _ in nodes(lemma.proof)) <= _SMALL
+
+
 @dataclass(frozen=True)
 class Failure:
     """A search of so many seconds for a sequent with these names, and what it left open."""
@@ -99,11 +104,14 @@ class Memory:
     def find(self, key: Sequent) -> tuple[Lemma, tuple[str, ...]] | None:
         return self.lemmas.get(key)
 
-    def keep(self, key: Sequent, lemma: Lemma, names: tuple[str, ...]) -> None:
-        """Remember a lemma, unless its proof is so short that sharing it gains nothing."""
+    def keep(
+        self, key: Sequent, lemma: Lemma, names: tuple[str, ...], at_once: bool = True
+    ) -> None:
+        """Remember a lemma, unless it was found at once by a proof so short that sharing it gains
+        nothing."""
         if len(self.lemmas) >= _MOST:
             self.lemmas.clear()
-        if sum(1 for _ in nodes(lemma.proof)) > _SMALL:
+        if not (at_once and is_short(lemma)):
             self.lemmas[key] = lemma, names
 
     def tried(self, key: Sequent, seconds: float) -> Failure | None:

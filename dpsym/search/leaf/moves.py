@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import combinations, permutations, product
-from math import lcm
+from math import gcd, lcm
 from typing import Any
 
 import numpy as np
@@ -20,7 +20,6 @@ from dpsym.kernel.canon import (
     NOTHING,
     Monomial,
     Poly,
-    constant,
     lone,
     mono_power,
     mono_term,
@@ -35,13 +34,14 @@ from dpsym.kernel.sequents import Facts, Sequent, context, definedness
 from dpsym.kernel.statements import Fact
 from dpsym.kernel.terms import Term, substitute, var
 from dpsym.search.bounds import Bounds, bounds
-from dpsym.search.leaf import homogeneous
+from dpsym.search.leaf import homogeneous, lowest, means
 from dpsym.search.leaf.factoring import factors, quotient
 from dpsym.search.leaf.hinges import evident_sign
-from dpsym.search.leaf.numeric import domain, least_point, plausible
+from dpsym.search.leaf.numeric import ROUNDING, domain, least_point, plausible
 from dpsym.search.leaf.steps import (
     HARD,
     atoms,
+    by_powers,
     coefficient,
     completed_squares,
     evident,
@@ -54,6 +54,9 @@ from dpsym.search.leaf.steps import (
 
 Parameters = dict[str, Any]
 _KEPT = 5
+_MOST_SUMMANDS = 60  # of what is put in lowest terms
+_SHORT = 0.7  # share of its size
+_HUMPS = 2  # weights to try
 _DERIVING = ("derive", "secant", "approach")
 
 
@@ -66,12 +69,31 @@ class Move:
     factor: Term | None = None
 
 
+class Ends(Bounded):
+    """The bounds of a variable, without numbers that other numbers make superfluous."""
+
+    def __init__(self, sequent: Sequent, name: str) -> None:
+        super().__init__(sequent, name)
+        self.lower, self.upper = _closest(self.lower, 1), _closest(self.upper, -1)
+
+
+def _closest(ends: list[tuple[Term, str]], direction: int) -> list[tuple[Term, str]]:
+    numbers = [(direction * fmpq(end.value), rel == ">") for end, rel in ends if end.op == "num"]
+    if len(numbers) < 2:
+        return ends
+    value, strict = max(numbers)
+    best = (tm.num(direction * value), ">" if strict else ">=")
+    return [best, *(pair for pair in ends if pair[0].op != "num")]
+
+
 def sampled_sign(hypotheses: Facts, item: Term) -> int:
-    """1 or -1 if the term has this sign at all samples (and is not always 0), else 0."""
+    """1 or -1 if the term has this sign at all samples (and is not always 0), as far as rounding
+    tells, else 0."""
     if known := evident_sign(hypotheses, item):
         return known
-    values = domain(Sequent(hypotheses, Fact(item, ">")))(item)
-    values = values[np.isfinite(values)]
+    here = domain(Sequent(hypotheses, Fact(item, ">")))
+    values, scale = here(item), here.scale(item)
+    values = values[np.isfinite(values) & (np.abs(values) > ROUNDING * scale)]
     if not values.size or values.min() < 0 < values.max():
         return 0
     return int(np.sign(values.max() + values.min()))
@@ -97,7 +119,7 @@ def preparation(sequent: Sequent, form: Poly) -> Iterator[tuple[Move, bool]]:
     goal = to_term(form)
     for name in sorted(goal.vars):
         x = var(name)
-        about = Bounded(sequent, name)
+        about = Ends(sequent, name)
         lower = list(dict.fromkeys(end for end, _ in about.lower))
         upper = list(dict.fromkeys(end for end, _ in about.upper))
         new = fresh(name, used)
@@ -140,6 +162,12 @@ def _monos(form: Poly) -> Iterator[Monomial]:
         yield from (part for part, _ in mono[0])
 
 
+def weighted_means(sequent: Sequent, form: Poly) -> Iterator[Move]:
+    """Instances of Bernoulli's inequality that fit three powers."""
+    for multiplier, *args in means.instances(sequent, form):
+        yield Move("subtract", {"multiplier": multiplier, "lemma": ("bernoulli", tuple(args))})
+
+
 def tangents(sequent: Sequent, form: Poly) -> Iterator[Move]:
     """x = c u, where c is the point at which two powers of x have opposite slopes."""
     canon = context(sequent.hypotheses).canon
@@ -147,13 +175,7 @@ def tangents(sequent: Sequent, form: Poly) -> Iterator[Move]:
         x = var(name)
         if not evident(sequent.hypotheses, x, ">"):
             continue
-        powers: dict[frozenset[tuple[Monomial, fmpq]], Poly] = {}
-        for mono, value in form.items():
-            row = _power_of(mono, value, x)
-            if row is not None and row[0]:
-                key = frozenset(row[0].items())
-                powers[key] = plus(powers.get(key, {}), row[1])
-        found = [(dict(key), factor) for key, factor in powers.items()]
+        found = [row for row in means.powers(form, x, tm.log(x), strict=False) if row[0]]
         if all(is_constant(power) for power, _ in found):
             continue
         new = fresh(name, sequent.vars)
@@ -168,18 +190,6 @@ def tangents(sequent: Sequent, form: Poly) -> Iterator[Move]:
             point = canon.normal(tm.exp(item))
             if point is not tm.ONE:
                 yield Move("change", {"name": name, "kind": "scale", "new": new, "item": point})
-
-
-def _power_of(mono: Monomial, value: fmpq, x: Term) -> tuple[Poly, Poly] | None:
-    """The monomial as c x^p: p and c; None for other shapes."""
-    inside = dict(mono[0])
-    exponent = coefficient(inside, tm.log(x))
-    left = {part: k for part, k in inside.items() if (tm.log(x), 1) not in part[1]}
-    count = dict(mono[1]).get(x, 0)
-    rest: Poly = {(frozenset(left.items()), mono[1] - {(x, count)}): value}
-    if x.vars & (to_term(rest).vars | to_term(exponent).vars):
-        return None
-    return plus(exponent, constant(count)), rest
 
 
 def _slope(sequent: Sequent, power: Poly, factor: Poly) -> tuple[int, Term]:
@@ -260,6 +270,21 @@ def factored(sequent: Sequent, form: Poly) -> Move | None:
         count == 1 or evident(sequent.hypotheses, item, ">") for item, count in parts
     ):
         return None
+    return _by_factors(sequent, scale, parts)
+
+
+def in_lowest_terms(sequent: Sequent, form: Poly) -> Move | None:
+    """The goal as a quotient, if that is much shorter than the sum."""
+    canon = context(sequent.hypotheses).canon
+    whole, below = canon.together(form)
+    if not below or not 0 < len(whole) <= _MOST_SUMMANDS:
+        return None
+    scale, powers = lowest.factored(canon, sequent.goal.term)
+    short = lowest.product(scale, powers).size < _SHORT * to_term(whole).size
+    return _by_factors(sequent, scale, list(powers.items())) if short else None
+
+
+def _by_factors(sequent: Sequent, scale: fmpq, parts: list[tuple[Term, int]]) -> Move | None:
     sign = 1 if scale > 0 else -1
     rows = []
     for item, count in parts:
@@ -288,12 +313,20 @@ def squares(sequent: Sequent, form: Poly) -> list[Move]:
     out = []
     for left in dict.fromkeys(map(_frozen, (up, rooted, plus(form, down, -1)))):
         larger, smaller = dict(left), plus(dict(left), form, -1)
-        if not larger or not smaller:
+        if not larger or (not smaller and sequent.goal.rel != ">"):
             continue
         sides = to_term(larger), to_term(smaller)
         if plausible(Sequent(sequent.hypotheses, Fact(sides[0], ">="))):
             out.append(Move("square", {"larger": sides[0], "smaller": sides[1]}))
     return [move for _, move in _ranked(sequent, out)]
+
+
+def without_tails(sequent: Sequent, form: Poly) -> Iterator[Move]:
+    """The goal without a summand c erfc(u), c >= 0, of which squares would make many."""
+    for item in atoms(form):
+        factor = to_term(coefficient(form, item))
+        if item.op == "erfc" and factor is not tm.ZERO and evident(sequent.hypotheses, factor):
+            yield from _subtraction(sequent, factor, "erfc_positive", item.args[0])
 
 
 def _frozen(form: Poly) -> frozenset[tuple[Monomial, fmpq]]:
@@ -362,7 +395,7 @@ def _calculus(sequent: Sequent, form: Poly) -> Iterator[Move]:
     names = sorted(to_term(form).vars)
     weak = sequent.goal.rel == ">="
     for name in names:
-        about = Bounded(sequent, name)
+        about = Ends(sequent, name)
         scales: list[Term | None] = [None, *_scales(sequent, form, name)]
         for ends, direction in ((about.lower, 1), (about.upper, -1)):
             for end, rel in dict.fromkeys(ends):
@@ -383,39 +416,37 @@ def _calculus(sequent: Sequent, form: Poly) -> Iterator[Move]:
             for low, _ in dict.fromkeys(about.lower):
                 for high, _ in dict.fromkeys(about.upper):
                     yield Move("vertex", plain | {"name": name, "lower": low, "upper": high})
-    exponentials = _exponentials(form)
+    exponentials = _exponentials(sequent, form)
     if exponentials is not None:
         yield exponentials
-    logarithms = _logarithms(sequent, form)
-    if logarithms is not None:
-        yield Move("monotone", logarithms)
     monotone = compared(sequent, form)
     if monotone is not None:
         yield Move("monotone", monotone)
 
 
-def _exponentials(form: Poly) -> Move | None:
-    """A sum of logarithms: compare the exponentials of both sides."""
-    if not any(item.op == "log" and item.vars for item in atoms(form)):
+def _exponentials(sequent: Sequent, form: Poly) -> Move | None:
+    """A sum of logarithms: compare the exponentials of both sides.
+
+    Logs of what is not evidently positive stay alone, as they are not split off a product."""
+    logs = {mono: log.args[0] for mono in form if (log := lone(mono, "log")) is not None}
+    if not any(inside.vars for inside in logs.values()):
         return None
-    logs = [value for mono, value in form.items() for item, _ in mono[1] if item.op == "log"]
-    whole = lcm(*(int(value.q) for value in logs))
+    sure = {mono for mono, inside in logs.items() if evident(sequent.hypotheses, inside, ">")}
+    used = logs.keys() - sure or sure
+    whole = fmpq(lcm(*(int(form[m].q) for m in used)), gcd(*(int(form[m].p) for m in used)))
     above, below, rest = tm.ONE, tm.ONE, {}
     for mono, value in scaled(form, whole).items():
-        inside = lone(mono, "log")
-        if inside is None:
+        if mono not in used:
             rest[mono] = value
-        elif value.q != 1:
-            return None
         else:
-            factor = tm.power(inside.args[0], abs(int(value)))
+            factor = tm.power(logs[mono], abs(int(value)))
             above, below = (above * factor, below) if value > 0 else (above, below * factor)
     larger = tm.exp(to_term(rest)) * above
     scale = None if whole == 1 else tm.num(whole)
     return Move("monotone", {"function": "log", "larger": larger, "smaller": below}, scale)
 
 
-def _logarithms(sequent: Sequent, form: Poly) -> Parameters | None:
+def logarithms(sequent: Sequent, form: Poly) -> Parameters | None:
     """One exponential with an exponent that is not linear, against the rest: compare logs."""
     bent = {mono: frozenset(pair for pair in mono[0] if _bent(pair[0])) for mono in form}
     found = set(bent.values()) - {NOTHING}
@@ -438,9 +469,7 @@ def _bent(mono: Monomial) -> bool:
     return sum(k for item, k in mono[1] if item.op == "var") > 2
 
 
-def _limits(
-    sequent: Sequent, name: str, about: Bounded, scales: list[Term | None]
-) -> Iterator[Move]:
+def _limits(sequent: Sequent, name: str, about: Ends, scales: list[Term | None]) -> Iterator[Move]:
     """Limits at open bounds at which the goal is not defined, and at infinity.
 
     The goal near the limit is proved with a slack, so a slope of 1 serves as well as any."""
@@ -457,7 +486,7 @@ def _limits(
             yield Move("approach", base | {"near": tm.ONE, "rate": tm.ONE}, scale)
 
 
-def _secants(sequent: Sequent, name: str, about: Bounded) -> Iterator[Move]:
+def _secants(sequent: Sequent, name: str, about: Ends) -> Iterator[Move]:
     """Bounds at which the goal is zero, and it is zero at another point before."""
     for ends, direction in ((about.lower, 1), (about.upper, -1)):
         for end, _ in dict.fromkeys(ends):
@@ -471,12 +500,14 @@ def _secants(sequent: Sequent, name: str, about: Bounded) -> Iterator[Move]:
                     break
 
 
-def _humps(sequent: Sequent, name: str, about: Bounded) -> Iterator[Move]:
-    """Zero at one end, and not decided by the sign of the derivative alone."""
+def _humps(sequent: Sequent, name: str, about: Ends) -> Iterator[Move]:
+    """Zero at one end, where the derivative changes its sign."""
     hypotheses, item = sequent.hypotheses, sequent.goal.term
     if item.kinked:
         return
     slope = context(hypotheses).canon(tm.derivative(item, name))
+    if sampled_sign(hypotheses, to_term(slope)):
+        return
     inner = [part for part in exponentials(slope) if name in mono_term((part, NOTHING)).vars]
     weights = [tm.ONE, *(to_term({(part, NOTHING): fmpq(1)}) for part in inner[:4])]
     new = fresh(name, sequent.vars)
@@ -488,8 +519,11 @@ def _humps(sequent: Sequent, name: str, about: Bounded) -> Iterator[Move]:
             if not (start or stop) or (upper is not None and name in upper.vars):
                 continue
             base = {"name": name, "lower": lower, "upper": upper, "new": new}
-            for weight in weights:
-                yield Move("hump", base | {"weight": weight, "tail": (tm.ONE, tm.ONE)})
+            found = (
+                Move("hump", base | {"weight": weight, "tail": (tm.ONE, tm.ONE)})
+                for weight in weights
+            )
+            yield from [move for _, move in _ranked(sequent, found)[:_HUMPS]]
 
 
 def _zero_at(sequent: Sequent, name: str, point: Term) -> bool:
@@ -584,35 +618,13 @@ def lemmas(sequent: Sequent, form: Poly) -> Iterator[Move]:
     for a, inside in completed_squares(form, sorted(sequent.goal.term.vars)):
         yield from _subtraction(sequent, a, "square", inside)
     for item in atoms(form):
-        if item.op not in HARD or not item.vars:
-            continue
-        factor, inside = to_term(coefficient(form, item)), item.args[0]
-        if item.op == "log":
-            choices = [
-                (-factor, "log_above", inside),
-                (factor, "log_below", inside),
-                (factor, "log_pade_below", inside),
-                (-factor, "log_pade_above", inside),
-            ]
-        elif item.op == "atan":
-            choices = [
-                choice
-                for times, at in ((factor, inside), (-factor, -inside))  # atan(-u) = -atan(u)
-                for choice in ((-times, "atan_above", at), (times, "atan_below", at))
-            ]
-        else:
-            choices = [
-                choice
-                for times, at in ((factor, inside), (-factor, -inside))  # erfc(-u) = 2 - erfc(u)
-                for choice in (
-                    (-times, "erfc_mills", at),
-                    (times, "erfc_below", at),
-                    (-times, "erfc_chernoff", at),
-                    (times, "erfc_positive", at),
-                )
-            ]
-        for multiplier, name, at in choices:
-            yield from _subtraction(sequent, multiplier, name, at)
+        if item.op in HARD and item.vars:
+            for count, part in sorted(by_powers(form, item).items()):
+                factor = to_term(part)
+                if count > 1:
+                    factor = factor * tm.power(item, count - 1)
+                for multiplier, name, at in _bounds_of(item, factor):
+                    yield from _subtraction(sequent, multiplier, name, at)
     for inner in exponentials(form):
         rest: Poly = {
             (frozenset(), mono[1]): value for mono, value in form.items() if mono[0] == inner
@@ -623,6 +635,35 @@ def lemmas(sequent: Sequent, form: Poly) -> Iterator[Move]:
         yield from _subtraction(sequent, -factor, "exp_taylor_above", item, 2)
         yield from _subtraction(sequent, -factor, "exp_inverse", item)
         yield from _bernoulli(sequent, form, inner)
+
+
+def _bounds_of(item: Term, factor: Term) -> list[tuple[Term, str, Term]]:
+    """Lemmas that bound the factor times the atom from below: multiplier, name, argument."""
+    inside = item.args[0]
+    if item.op == "log":
+        return [
+            (-factor, "log_above", inside),
+            (factor, "log_below", inside),
+            (factor, "log_pade_below", inside),
+            (-factor, "log_pade_above", inside),
+        ]
+    both = ((factor, inside), (-factor, -inside))  # atan(-u) = -atan(u), erfc(-u) = 2 - erfc(u)
+    if item.op == "atan":
+        return [
+            choice
+            for times, at in both
+            for choice in ((-times, "atan_above", at), (times, "atan_below", at))
+        ]
+    return [
+        choice
+        for times, at in both
+        for choice in (
+            (-times, "erfc_mills", at),
+            (times, "erfc_below", at),
+            (-times, "erfc_chernoff", at),
+            (times, "erfc_positive", at),
+        )
+    ]
 
 
 def _differences_of_logs(sequent: Sequent, form: Poly) -> Iterator[Move]:
@@ -648,6 +689,8 @@ def _ratios_of_erfc(sequent: Sequent, form: Poly) -> Iterator[Move]:
 
 
 def _subtraction(sequent: Sequent, multiplier: Term, name: str, *args: Any) -> Iterator[Move]:
+    if multiplier is tm.ZERO:
+        return
     if plausible(Sequent(sequent.hypotheses, Fact(multiplier, ">="))):
         yield Move("subtract", {"multiplier": multiplier, "lemma": (name, args)})
 

@@ -28,7 +28,7 @@ Array = NDArray[np.float64]
 Point = Mapping[str, fmpq]
 COUNT = 1200
 SEED = 20_240_101
-_ROUNDING = 1e-12
+ROUNDING = 1e-12
 _ZERO_SECONDS = 0.1  # for seeing that a term is zero at a point
 _BITS = 256
 _BY_ONE = {
@@ -256,7 +256,7 @@ def refuting_point(sequent: Sequent) -> dict[str, fmpq] | None:
     goal = sequent.goal.term
     value, scale = here(goal), here.scale(goal)
     finite = np.isfinite(value) & np.isfinite(scale)
-    clear = finite & (value < -_ROUNDING * scale)
+    clear = finite & (value < -ROUNDING * scale)
     bad = clear if clear.any() else finite & (value < 0)
     if not bad.any():
         return None

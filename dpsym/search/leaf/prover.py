@@ -16,7 +16,7 @@ from dpsym.kernel.rules_logic import branches
 from dpsym.kernel.sequents import Facts, Sequent, context
 from dpsym.kernel.statements import Fact
 from dpsym.kernel.terms import var
-from dpsym.search.leaf import boxes, hinges, linear, logs, moves, quick
+from dpsym.search.leaf import arguments, boxes, hinges, linear, logs, moves, quick
 from dpsym.search.leaf.budget import Budget, OutOfBudget
 from dpsym.search.leaf.moves import Move
 from dpsym.search.leaf.numeric import domain, least_ratio, plausible
@@ -123,6 +123,8 @@ class Search:
             last = index == len(left) - 1 or move.rule not in _LAST_MATTERS
             large = premise.goal.rel == ">=" and bool(premise.goal.term.args)
             allowed = fuel if last or large else min(fuel, 2) or 1
+            if move.rule == "hump" and not last:
+                allowed = min(allowed, 1)  # the ends are easy, or it is no hump
             found = self.prove(premise, allowed, depth + 1)
             if found is None:
                 self.note(sequent, left[index:])
@@ -177,11 +179,22 @@ class Search:
                 return found
         if not plausible(sequent):
             return self.impossible(sequent)
+        if not goal.term.kinked:
+            simpler, found = arguments.simplified(
+                sequent, form_of(sequent), lambda premise: self.prove(premise, fuel, depth + 1)
+            )
+            if simpler:
+                return found
         if self.prepare and not goal.term.kinked:
             move = moves.unit(sequent)
             if move is not None:
                 return self.by(sequent, move, fuel, depth)
         if fuel >= 1 and not goal.term.kinked:
+            given = moves.logarithms(sequent, form_of(sequent))
+            if given is not None:
+                found = self.by(sequent, Move("monotone", given), fuel, depth)
+                if found is not None:
+                    return found
             for move in self.early(sequent):
                 found = self.by(sequent, move, fuel - 1, depth)
                 if found is not None:
@@ -216,7 +229,12 @@ class Search:
                 found = self.by(sequent, move, fuel, depth)
                 if found is not None or commit:
                     return found
-        for move in moves.squares(sequent, form)[: self.width]:
+        squares = moves.squares(sequent, form)
+        for move in moves.without_tails(sequent, form) if squares and fuel >= 1 else ():
+            found = self.by(sequent, move, fuel, depth)
+            if found is not None:
+                return found
+        for move in squares[: self.width]:
             if self.once(sequent, f"squares {fuel}"):
                 found = self.by(sequent, move, fuel, depth)
                 if found is not None:
@@ -313,7 +331,7 @@ class Search:
         """Steps that may lead nowhere."""
         if fuel <= 0:
             return None
-        for move in moves.tangents(sequent, form):
+        for move in (*moves.weighted_means(sequent, form), *moves.tangents(sequent, form)):
             found = self.by(sequent, move, fuel - 1, depth)
             if found is not None:
                 return found
@@ -328,8 +346,7 @@ class Search:
         if found is not None:
             return found
         for move in moves.options(sequent, form, self.limited(sequent), self.width):
-            cheap = move.parameters.get("lemma", ("",))[0] == "erfc_positive"
-            found = self.by(sequent, move, fuel if cheap else fuel - 1, depth)
+            found = self.by(sequent, move, fuel - _cost(move, fuel), depth)
             if found is not None:
                 return found
         few = len(sequent.goal.term.vars) <= 2
@@ -377,6 +394,13 @@ class Search:
             if beyond is not None:
                 return Proof("split", {"item": item}, (beyond, inside))
         return None
+
+
+def _cost(move: Move, fuel: float) -> float:
+    """The fuel that a choice takes: less for steps that often come one after the other."""
+    if move.parameters.get("lemma", ("",))[0] == "erfc_positive":
+        return 0
+    return 0.5 if move.rule == "hump" and fuel > 1 else 1
 
 
 def var_sum(sequent: Sequent) -> Any:

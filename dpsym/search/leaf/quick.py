@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from dpsym.kernel import terms as tm
-from dpsym.kernel.canon import Poly, constant, to_term
+from dpsym.kernel.canon import Poly, constant, lone, to_term
 from dpsym.kernel.proofs import Proof
 from dpsym.kernel.refusal import Refusal
 from dpsym.kernel.rules_logic import branches
@@ -86,7 +86,7 @@ class _Quick:
                     return self.by(sequent, "have", {"fact": fact}, depth)
             return None
         found = self.compare(sequent, form, depth)
-        if found is not None or len(form) == 2:
+        if found is not None or (len(form) == 2 and not _any_kinks(sequent)):
             return found
         for a, inside in completed_squares(form, sorted(goal.term.vars)):
             if evident(sequent.hypotheses, a, ">"):
@@ -109,7 +109,7 @@ class _Quick:
         if parameters is None:
             return self.linear(sequent) if len(form) == 2 else None
         return self.by(sequent, "monotone", parameters, depth) or (
-            self.linear(sequent) if not _any_kinks(sequent) else self.kinked(sequent, depth)
+            self.linear(sequent) if not _any_kinks(sequent) else None
         )
 
     def kinked(self, sequent: Sequent, depth: int) -> Proof | None:
@@ -144,7 +144,11 @@ def _any_kinks(sequent: Sequent) -> bool:
 
 
 def comparison(sequent: Sequent, form: Poly) -> dict[str, Any] | None:
-    """The goal c1 e^A m1 - c2 e^B m2 as exp(A + log(c1 m1)) - exp(B + log(c2 m2))."""
+    """The goal c1 e^A m1 - c2 e^B m2 as exp(A + log(c1 m1)) - exp(B + log(c2 m2)), and sqrt(A) > 0
+    as sqrt(A) - sqrt(0)."""
+    root = lone(next(iter(form)), "sqrt") if len(form) == 1 else None
+    if root is not None and sequent.goal.rel == ">" and min(form.values()) > 0:
+        return {"function": "sqrt", "larger": root.args[0], "smaller": tm.ZERO}
     if len(form) != 2:
         return None
     (first, above), (second, beneath) = sorted(form.items(), key=lambda pair: -pair[1])

@@ -91,6 +91,16 @@ def coefficient(form: Poly, item: Term) -> Poly:
     return out
 
 
+def by_powers(form: Poly, item: Term) -> dict[int, Poly]:
+    """What multiplies each power of an atom."""
+    out: dict[int, Poly] = {}
+    for mono, value in form.items():
+        for part, count in mono[1]:
+            if part is item and count > 0:
+                out.setdefault(count, {})[mono[0], mono[1] - {(item, count)}] = value
+    return out
+
+
 def is_constant(form: Poly) -> bool:
     return not form or set(form) == {UNIT}
 

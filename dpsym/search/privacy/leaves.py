@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterable
 
 from dpsym.kernel.proofs import Lemma, Proof
 from dpsym.kernel.sequents import Facts, Sequent, context
@@ -12,8 +13,8 @@ from dpsym.search.leaf.hinted import Hint
 from dpsym.search.samples import number, points
 
 _GRID = (0.02, 0.3, 0.7, 0.97, 1.0, 1.04, 1.4, 2.5, 6.0, 40.0)
-_TOLERANCE = 1e-9
-_known: dict[Sequent, Lemma] = {}
+_TOLERANCE, _GUESS = 1e-9, 4.0
+_known: dict[Fact, list[Lemma]] = {}
 
 
 def relevant(sequent: Sequent) -> Sequent:
@@ -30,22 +31,45 @@ def relevant(sequent: Sequent) -> Sequent:
     return Sequent(kept, sequent.goal)
 
 
-def prove_leaf(sequent: Sequent, seconds: float, hints: tuple[Hint, ...] = ()) -> Proof | leaf.Open:
-    """A proof of the sequent, whose definedness is shown elsewhere."""
+def prove_leaf(
+    sequent: Sequent,
+    seconds: float,
+    hints: tuple[Hint, ...] = (),
+    guesses: Iterable[tuple[Hint, ...]] = (),
+) -> Proof | leaf.Open:
+    """A proof of the sequent, whose definedness is shown elsewhere.
+
+    ``guesses`` are hints that are tried for a short time each, if the goal is not easy."""
     known = context(sequent.hypotheses)
     if known.evident(sequent.goal):
         return Proof("evident")
     goal = sequent.goal
     two = len(known.canon(goal.term)) == 2  # compared as they are, not multiplied out
     core = relevant(Sequent(sequent.hypotheses, goal if two else known.tidy(goal)))
-    found = _known.get(core)
+    found = _shown(core)
+    if found is None and guesses != () and not leaf.easy(core):
+        for guess in guesses:
+            found = leaf.follow(core, min(_GUESS, seconds / 2), guess)
+            if found is not None:
+                break
     if found is None:
         answer = leaf.prove(core, seconds, hints)
         if not isinstance(answer, Lemma):
             return answer
-        found = _known[core] = answer
+        found = answer
+    if found is not _shown(core):
+        _known.setdefault(core.goal, []).append(found)
     used = Proof("instance", {"lemma": found, "mapping": ()})
     return used if two else Proof("tidy", {}, (used,))
+
+
+def _shown(sequent: Sequent) -> Lemma | None:
+    """What was proved of the same goal from some of the hypotheses."""
+    given = set(sequent.hypotheses)
+    for lemma in _known.get(sequent.goal, ()):
+        if given.issuperset(lemma.sequent.hypotheses):
+            return lemma
+    return None
 
 
 def plausible(sequent: Sequent) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -33,6 +33,7 @@ from dpsym.kernel.theorems import Theorem, prove
 from dpsym.search import leaf
 from dpsym.search.bounds import bounds
 from dpsym.search.integrals.closed import largest
+from dpsym.search.integrals.growth import growing
 from dpsym.search.integrals.inferences import (
     Inference,
     by_largest_loss,
@@ -52,7 +53,7 @@ from dpsym.search.privacy.families import epsilon, sums
 from dpsym.search.privacy.leaves import plausible, prove_leaf
 from dpsym.search.privacy.stages import Total, totals
 from dpsym.search.privacy.towers import plans
-from dpsym.search.samples import number, points
+from dpsym.search.samples import number, points, sign
 
 LEAF_SECONDS, PATIENT_SECONDS = 10.0, 30.0
 _MOST_FACTS = 40  # case distinctions add facts
@@ -123,15 +124,16 @@ class _Prover:
         for index in sorted(range(len(premises)), key=lambda i: _effort(premises[i])):
             premise = premises[index]
             if isinstance(premise, Sequent):
-                found[index] = self.sequent(premise)
+                guesses = growing(goal, premise) if rule == "integral" else ()
+                found[index] = self.sequent(premise, guesses)
             else:
                 found[index] = self.statement(premise)
         return Proof(rule, parameters, tuple(found[i] for i in range(len(premises))))
 
-    def sequent(self, goal: Sequent) -> Proof:
+    def sequent(self, goal: Sequent, guesses: Iterable[tuple[Hint, ...]] = ()) -> Proof:
         limit, started = min(self.left(), self.leaf_seconds), time.process_time()
         try:
-            answer = prove_leaf(goal, limit, self.hints)
+            answer = prove_leaf(goal, limit, self.hints, guesses)
         except RecursionError:
             raise Stuck("a goal that is too deep", (goal,)) from None
         if isinstance(answer, Proof):
@@ -425,6 +427,8 @@ class _Prover:
         (claim,) = goal.claims
         support = isinstance(next(iter(constraints(claim)), None), Support)
         stuck = Stuck("no rule for a claim about this mechanism")
+        if any(not fact.term.vars and sign(fact.term, {}) < 0 for fact in goal.facts):
+            return self.contradicted(goal)  # a side of a distinction that numbers settle
         if len(goal.stages) == 1 and len(goal.facts) < _MOST_FACTS:
             for rule, parameters in self.planned(goal, support):
                 if rule == "either" and settled(goal, parameters["item"]):

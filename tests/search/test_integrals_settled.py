@@ -1,0 +1,144 @@
+"""What the search for integrals finds out about parameters before it integrates."""
+
+import pytest
+import sympy as sp
+
+import dpsym as dp
+from dpsym.kernel import terms as tm
+from dpsym.kernel.proofs import Lemma
+from dpsym.kernel.sequents import Sequent, context
+from dpsym.kernel.statements import Fact, Guarantee, Mechanism, Pair, Region, Statement
+from dpsym.search import leaf
+from dpsym.search.integrals.cuts import never_zero, shorter, vanishing
+from dpsym.search.integrals.sampling import is_largest, numbers, parameters
+from dpsym.search.integrals.whole import as_whole, known_value, one_by_one
+from dpsym.search.leaf.hinted import Clear, Derive, Scale
+
+b, k, n, t, u, a = (tm.var(name) for name in "bkntua")
+r = tm.exp(-1 / b)
+
+
+def _goal(*facts):
+    """A claim about noise on the integers, shifted by t."""
+    p, q = (tm.exp(-tm.absolute(k - shift)) for shift in (tm.ZERO, t))
+    region = Region(p, q, "k", kind="integer")
+    stage = Mechanism((Pair((region,)),))
+    names = (("b", "real"), ("n", "integer"), ("t", "integer"))
+    return Statement(names, facts, (stage,), (Guarantee("ApproxDP", (b, b)),))
+
+
+def _at_least(item):
+    return Fact(item, ">=")
+
+
+def test_bounds_of_integers_are_made_whole():
+    assert as_whole(_goal(_at_least(t), _at_least(n - t)), "u") is None
+    half = tm.num(1) / 2
+    assert as_whole(_goal(_at_least(t - half)), "u") == ("integers", {"name": "t", "bound": 0})
+    assert as_whole(_goal(Fact(t + 1, ">")), "u") == ("integers", {"name": "t", "bound": -1})
+    name, given = as_whole(_goal(Fact(3 - t, ">")), "u")
+    assert name == "named" and given == {"name": "u", "value": -t, "kind": "integer"}
+
+
+def test_a_variable_between_equal_bounds_is_known():
+    assert known_value(_goal(_at_least(t - 2), _at_least(2 - t)))[1]["value"] is tm.num(2)
+    assert known_value(_goal(_at_least(t - n), _at_least(n - t)))[1] == {"name": "n", "value": t}
+    assert known_value(_goal(_at_least(t - b), _at_least(b - t)))[1] == {"name": "b", "value": t}
+    assert known_value(_goal(_at_least(t - 2), Fact(2 - t, ">"))) is None
+    scaled = Fact(b, ">"), _at_least(b * (2 - t))  # at most 2, once b is taken off
+    assert known_value(_goal(*scaled, _at_least(t - 2)))[1] == {"name": "t", "value": tm.num(2)}
+    assert known_value(_goal(*scaled[1:], _at_least(t - 2))) is None
+
+
+def test_few_values_of_a_shift_are_taken_one_by_one():
+    assert one_by_one(_goal(_at_least(t + 1), _at_least(1 - t)))[0] == "either"
+    assert one_by_one(_goal(_at_least(t), _at_least(100 - t))) is None
+    assert one_by_one(_goal(_at_least(n), _at_least(2 - n))) is None  # not in the densities
+
+
+def test_a_factor_that_may_be_zero_is_named_with_the_sign_that_it_does_not_have():
+    given = Fact(b, ">"), _at_least(u), _at_least(1 - u)
+    known = context(given)
+    names = {"b", "u"}
+    found = vanishing((1 - u) * tm.exp(-k * b), given, names)
+    assert known.same(found, u - 1)
+    assert known.same(vanishing((u - 1) / b, given, names), u - 1)
+    assert vanishing(u * b, given, names) is -u
+    assert vanishing(u * b, given, {"b"}) is None  # not one of the variables
+    assert vanishing((1 + u) * b, given, names) is None
+    assert vanishing(u, (*given, Fact(u, ">")), names) is None
+    assert vanishing(t - u, given, {"t", "u"}) is None  # of either sign
+
+
+def test_a_product_is_not_zero_if_no_factor_is():
+    given = Fact(b, ">"), Fact(u, ">"), Fact(1 - u, ">")
+    inner = 1 - tm.exp(-b)
+    assert never_zero(u * inner - u * u * inner, given)
+    assert not never_zero(u * inner - u * u * inner, given[:2])
+    assert never_zero((u - 1) / b, given)
+
+
+def test_masses_that_may_be_zero():
+    p, q = sp.symbols("p q", nonnegative=True)
+    j = sp.Symbol("j", integer=True)
+    laws = [sp.Piecewise((one, sp.Eq(j, 1)), (1 - one, True)) for one in (p, q)]
+    pair, where = dp.PMFPair(*laws, j, sp.Range(0, 2)), [p <= 1, q <= 1]
+    for factor, outcome in ((1, dp.Proved), (sp.Rational(9, 10), dp.Refuted)):
+        claim = dp.ApproxDP(0, factor * sp.Abs(p - q), one_way=True)
+        assert isinstance(dp.check(pair, claim, where), outcome)
+
+
+def test_one_integer_among_others():
+    j, p = sp.Symbol("j", integer=True), sp.Symbol("p", nonnegative=True)
+    law, even = sp.Piecewise((p, sp.Eq(j, 2)), ((1 - p) / 4, True)), sp.Rational(1, 5)
+    pair = dp.PMFPair(law, even, j, sp.Range(0, 5))
+    for factor, outcome in ((1, dp.Proved), (sp.Rational(9, 10), dp.Refuted)):
+        claim = dp.ApproxDP(0, factor * sp.Abs(p - even), one_way=True)
+        assert isinstance(dp.check(pair, claim, [p <= 1]), outcome)
+
+
+def test_masses_up_to_an_integer_and_not_beyond():
+    j, k = sp.Symbol("j", integer=True), sp.Symbol("k", integer=True, nonnegative=True)
+    longer, law = (sp.Piecewise((1 / (n + 1), j <= n), (0, True)) for n in (k + 1, k))
+    pair = dp.PMFPair(longer, law, j, sp.Range(0, sp.oo))
+    for factor, outcome in ((1, dp.Proved), (sp.Rational(9, 10), dp.Refuted)):
+        claim = dp.ApproxDP(0, factor / (k + 2), one_way=True)
+        assert isinstance(dp.check(pair, claim), outcome)
+
+
+def test_common_factors_are_taken_out_of_sums_of_quotients():
+    facts = (Fact(b, ">"),)
+    item = 1 / (1 - r) * (1 / (1 + r)) - r / (1 - r) * (1 / (1 + r))
+    assert context(facts).same(shorter(item, facts), 1 / (1 + r))
+    assert len(context(facts).canon(shorter(item, facts))) == 1
+
+
+def test_factors_that_have_the_output_are_no_constant_switch():
+    epsilon, scale, size = sp.Symbol("epsilon", real=True), *sp.symbols("b Delta", positive=True)
+    noisy = dp.AdditiveNoise(dp.noise.Logistic(scale), size)
+    claim = dp.ApproxDP(epsilon, (1 - sp.exp((epsilon - size / scale) / 2)) ** 2)
+    where = [sp.Abs(epsilon) <= size / scale]
+    assert isinstance(dp.check(noisy, claim, where, budget=5), dp.Unknown | dp.Refuted)
+
+
+def test_terms_at_the_samples_and_the_largest_of_them():
+    samples = parameters((("b", "real"), ("n", "integer")), (Fact(b, ">"), _at_least(n - 1)), 20)
+    for value, at in zip(numbers(n * tm.exp(-b), samples), samples, strict=True):
+        assert value == pytest.approx(at["n"] * 2.718281828459045 ** -at["b"])
+    large = tm.exp(40 * n)  # its rounding errors are large too
+    assert is_largest(large + 1 - 1, [large, b * 0], samples)
+    assert not is_largest(large, [2 * large], samples)
+
+
+def test_a_sum_of_exponentials_grows_with_the_shift():
+    def total(shift):
+        s = tm.exp((1 - 2 * a) / b)
+        grown = (1 - r * s) * tm.exp((a - 1) * shift / b) + (r - s) * tm.exp(-a * shift / b)
+        return grown / ((1 + r) * (1 - s))
+
+    facts = (Fact(b, ">"), Fact(a - 1, ">"), _at_least(t), _at_least(n - t))
+    goal = Sequent(facts, _at_least(total(n) - total(t)))
+    hints = (Clear(), Derive("t", n), Clear(), Scale("t"), Derive("t", tm.ZERO))
+    assert isinstance(leaf.follow(goal, 20, hints), Lemma)
+    false = Sequent(facts, _at_least(total(t) - total(n)))
+    assert leaf.follow(false, 5, hints) is None
