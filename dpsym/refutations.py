@@ -165,10 +165,10 @@ class _Check:
         return (stage.stage,) * self.count(stage) if isinstance(stage, Repeated) else (stage,)
 
     def count(self, stage: Repeated | Group) -> int:
-        found = exact(self.value(stage.count)[1])
-        fits = found is not None and found.q == 1 and 1 <= found <= MAX_COPIES
-        require(bool(fits), "witness", f"1 to {MAX_COPIES} copies", stage.count)
-        return int(found) if found is not None else 0
+        low, high = (exact(end) for end in self.value(stage.count))
+        if low is None or low != high or low.q != 1 or not 1 <= low <= MAX_COPIES:
+            raise Refusal("witness", f"1 to {MAX_COPIES} copies", stage.count)
+        return int(low)
 
     def assign(self, variables: tuple[tuple[str, str], ...], values: Values) -> None:
         require(set(values) == {name for name, _ in variables}, "witness", "a value each", values)
@@ -272,6 +272,9 @@ class _Check:
             links = tuple(Link(i, i + 1, stage.stage) for i in range(k))
         else:
             weights, links = [stage.p, stage.q], stage.links
+            for weight in (*stage.p, *stage.q):
+                known = self.holds(Fact(weight, ">="))
+                require(known, "witness", "weights that are nonnegative", weight)
         for atom in atoms:
             require(len(atom.under) == len(weights[0]), "witness", "a probability each", atom)
             for row, mass in zip(weights, (atom.p, atom.q), strict=True):
