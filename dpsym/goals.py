@@ -7,11 +7,11 @@ for something else (``"0"``, a line break) is shown in quotes.
 
 from __future__ import annotations
 
+import re
+
 from dpsym.kernel.sequents import Sequent
 from dpsym.kernel.statements import (
     INTEGER,
-    PREFIX,
-    RATIO,
     REAL,
     Assumed,
     Blend,
@@ -33,6 +33,7 @@ _SPECIAL = frozenset(
     {"pi", "exp", "log", "sqrt", "erfc", "Phi", "Abs", "Max", "Min", "Ite", "and", "for", "with"}
     | {"atan", "gamma", "loggamma", "lgamma", "of", "each", "integer", "where", "times"}
 )
+_OWN = re.compile(r"\$(?:[tsw]|r[0-9]{1,2})")  # the calculus's own variables
 _NORMALISED = "nonnegative densities of mass 1"
 
 
@@ -111,18 +112,18 @@ class _Goal:
         return f"the first and last distribution of a chain of {count} neighbouring pairs of {what}"
 
     def blend(self, blend: Blend) -> str:
-        names = [f"R_{i}" for i in range(len(blend.p))]
-        lines = ["given a random value that the data do not influence and the output may hide"]
+        names = [self.name(f"R_{i}") for i in range(len(blend.p))]
+        lines = ["given a random value that the data do not influence and the output may hide:"]
         for side, weights in (("P", blend.p), ("Q", blend.q)):
             used = [(w, r) for w, r in zip(weights, names, strict=True) if w is not ZERO]
             mixed = " and ".join(
                 r if w is ONE else f"{r} with weight {self.term(w)}" for w, r in used
             )
-            lines.append(f"  {side} is {mixed}")
+            lines.append(f"  {side} is {mixed},")
         for link in blend.links:
             what = self.stage(link.stage).replace("\n", "\n  ")
-            lines.append(f"  ({names[link.first]}, {names[link.second]}) is a pair of {what}")
-        return "\n".join(lines)
+            lines.append(f"  ({names[link.first]}, {names[link.second]}) is a pair of {what},")
+        return "\n".join(lines).removesuffix(",")
 
     def mechanism(self, mechanism: Mechanism) -> str:
         lines = ["the mechanism with the neighbouring pairs"]
@@ -194,7 +195,7 @@ class _Goal:
 
 def _clear_name(name: str) -> str:
     plain = name.rstrip("'").isidentifier() and name.isascii() and name not in _SPECIAL
-    return name if plain or name in (RATIO, PREFIX) else ascii(name)
+    return name if plain or _OWN.fullmatch(name) else ascii(name)
 
 
 def _clear(node: Term, pieces: list[tuple[str, Term]]) -> Term:

@@ -313,6 +313,20 @@ def _distribution_headings(here: Here) -> Iterator[tuple[Mark, str]]:
         yield from _piece_headings(here, spans)
 
 
+def _series(here: Here) -> str:
+    region = _pair(here).regions[0]
+    binomial = _ends(here, region)[1] is not None
+    sides = [
+        f"those of {side} with {here.equal('u', item)}"
+        for side, item in zip("PQ", here["parameters"], strict=True)
+    ]
+    if binomial:
+        what, why = "binomial masses, of probability u", "the binomial theorem"
+    else:
+        what, why = "Poisson masses, of mean u", "the series of exp"
+    return f"They are {what}: {' and '.join(sides)}. These have sum 1 by {why}."
+
+
 def _named(here: Here) -> str:
     name, value = here.named(here["name"]), here.show(here["value"])
     largest = "the largest integer that is at most " if here["kind"] == INTEGER else ""
@@ -329,6 +343,7 @@ REASONS: dict[str, Sentence] = {
     "integral": _integral,
     "masses": _masses,
     "distributions": _distributions,
+    "series": _series,
 }
 HEADINGS: dict[str, Headings] = {
     "pairs": _pairs_headings,

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 
 from dpsym.certificates import earlier_results
-from dpsym.explaining import leaf, mechanisms, privacy
+from dpsym.explaining import leaf, mechanisms, privacy, stages
 from dpsym.explaining.abbreviating import Abbreviated, abbreviations
 from dpsym.explaining.here import Here, Mark
 from dpsym.explaining.leaf import LAST_MATTERS, NONE_MATTERS
@@ -29,11 +29,11 @@ from dpsym.printing import TEXT, Notation
 
 __all__ = ["REASONS", "explain"]
 
-REASONS = {**leaf.REASONS, **privacy.REASONS, **mechanisms.REASONS}
-_HEADINGS = {**leaf.HEADINGS, **mechanisms.HEADINGS}
+REASONS = {**leaf.REASONS, **privacy.REASONS, **mechanisms.REASONS, **stages.REASONS}
+_HEADINGS = {**leaf.HEADINGS, **mechanisms.HEADINGS, **stages.HEADINGS}
 _CLOSED = "evident"
 _QUIET = (
-    frozenset({"tower", "support", "use"}) | mechanisms.QUIET
+    frozenset({"tower", "support", "use"}) | mechanisms.QUIET | stages.QUIET
 )  # whose evident premises are too many to tell
 _MAX_LINES = 4000
 Line = tuple[str, str]  # its number or heading, and the rest

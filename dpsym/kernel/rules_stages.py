@@ -77,8 +77,8 @@ def induct(goal: Statement) -> list[Goal]:
     ----------------------------------------------------- k an integer variable
     F(k), k copies of S => claim(k)
 
-    by induction; for a group, (R_0, R_k) and (R_k, R_(k+1)) take the place of the stages. Fails
-    when S is not a guarantee, or mentions k.
+    by induction; for a group, (R_0, R_k) and (R_k, R_(k+1)) take the place of the stages.
+    Fails when S is not a guarantee, or mentions k.
     """
     stage, claim = _copies(goal, "induct"), rp.only_claim(goal, "induct")
     copies = expect(Assumed, stage.stage, "induct", "copies of guarantees")

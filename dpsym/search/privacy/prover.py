@@ -28,7 +28,7 @@ from dpsym.kernel.statements import (
     Statement,
     singles,
 )
-from dpsym.kernel.terms import ZERO, Term, var
+from dpsym.kernel.terms import ONE, ZERO, Term, var
 from dpsym.kernel.theorems import Theorem, prove
 from dpsym.search import leaf
 from dpsym.search.bounds import bounds
@@ -251,6 +251,8 @@ class _Prover:
 
     def copies(self, goal: Statement, stage: Repeated | Group) -> Proof:
         """The total of one copy's guarantee, by induction, then the claim from it."""
+        if stage.count is ONE:
+            return self.apply(goal, "unroll")
         (claim,) = goal.claims
         stuck = Stuck("no total of so many copies is known")
         for total in totals(stage, claim):
