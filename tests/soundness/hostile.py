@@ -17,11 +17,18 @@ from collections.abc import Callable, Iterator
 from dpsym.kernel.refusal import Refusal
 from dpsym.kernel.rules import RULES
 from dpsym.kernel.sequents import Sequent
-from tests.soundness import hostile_forms, hostile_leaf, hostile_mechanisms, hostile_privacy
+from tests.soundness import (
+    hostile_forms,
+    hostile_leaf,
+    hostile_mechanisms,
+    hostile_privacy,
+    hostile_stages,
+)
 from tests.soundness.hostile_leaf import Source
 from tests.soundness.values import Undefined, Unsure
 
 COLUMNS = ("refused", "applied", "undecided", "skipped", "UNSOUND")
+assert hostile_stages.RECIPES is hostile_privacy.RECIPES  # it adds its own
 Attack = Callable[[Source], tuple[str, object]]
 
 

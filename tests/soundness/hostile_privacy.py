@@ -3,7 +3,8 @@
 A ``World`` shows that a statement is false: values of the parameters, and for every stage a pair of
 distributions on a few atoms that has all of its guarantees, such that the product of the pairs does
 not have a claim. If a rule accepts the statement, one of its premises must be false in that world:
-a statement with the same distributions, or a sequent at the likelihood ratios of the atoms.
+a statement with the same distributions, or a sequent at the likelihood ratios of the atoms. For a
+stage that is made of others the world has these too (see ``made``).
 Whether a pair has a guarantee is decided here, by the textbook definitions.
 """
 
@@ -13,7 +14,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import lru_cache
-from itertools import product
+from itertools import pairwise, product
 from typing import Any
 
 import mpmath
@@ -36,12 +37,15 @@ from dpsym.kernel.statements import (
     Pair,
     Processed,
     Region,
+    Single,
     Statement,
+    singles,
 )
 from dpsym.kernel.statements import Fact as KernelFact
 from dpsym.kernel.terms import ONE, ZERO, Term, exp, log, num, var
 from dpsym.kernel.theorems import Theorem
 from tests.soundness.hostile_leaf import Source
+from tests.soundness.made import Atoms, Copies, Made, Rows, joint
 from tests.soundness.values import (
     DIGITS,
     Number,
@@ -56,7 +60,6 @@ from tests.soundness.values import (
     value,
 )
 
-Atoms = tuple[tuple[Fraction, Fraction], ...]  # masses under P and Q
 T = var(RATIO)
 PARAMETERS = (("e", REAL), ("f", REAL), ("d", REAL), ("a", REAL), ("k", INTEGER))
 NAMES = tuple(name for name, _ in PARAMETERS)
@@ -72,14 +75,7 @@ class World:
     point: Point
     stages: tuple[Atoms, ...]
     before: tuple[Atoms, ...] = ()  # what a post-processed stage was made of
-
-
-def joint(stages: tuple[Atoms, ...]) -> Atoms:
-    """The product of the pairs."""
-    masses = [(Fraction(1), Fraction(1))]
-    for atoms in stages:
-        masses = [(p * x, q * y) for p, q in masses for x, y in atoms]
-    return tuple(pair for pair in masses if any(pair))
+    made: Made | None = None  # what the only stage is made of
 
 
 def _leq(left: Number, right: Number) -> bool:
@@ -196,15 +192,24 @@ def false_statement(goal: Statement, world: World) -> bool:
     if not all(holds(fact, world.point) for fact in goal.facts):
         return False
     for stage, atoms, before in zip(goal.stages, world.stages, _before(world), strict=True):
-        if isinstance(stage, Mechanism):
-            if not any(_pair_is(pair, atoms, world.point) for pair in stage.pairs):
+        if isinstance(stage, (Assumed, Mechanism, Processed)):
+            origin = before if isinstance(stage, Processed) else atoms
+            parts = [(singles(stage)[0], origin)]
+        else:
+            found = None if world.made is None else world.made.parts(stage, world.point)
+            if found is None:
                 return False
-            continue
-        origin = before if isinstance(stage, Processed) else atoms
-        if not all(has(guarantee, origin, world.point) for guarantee in stage.guarantees):
+            parts = found
+        if not all(_is_pair_of(single, pair, world.point) for single, pair in parts):
             return False
     both = joint(world.stages)
     return not all(has(claim, both, world.point) for claim in goal.claims)
+
+
+def _is_pair_of(single: Single, atoms: Atoms, at: Point) -> bool:
+    if isinstance(single, Mechanism):
+        return any(_pair_is(pair, atoms, at) for pair in single.pairs)
+    return all(has(guarantee, atoms, at) for guarantee in single.guarantees)
 
 
 def _before(world: World) -> tuple[Atoms, ...]:
@@ -239,15 +244,28 @@ def _points(goal: Sequent, world: World) -> Iterator[Point]:
         ratios[PREFIX] += [p / q for p, q in prefix if p and q]
     ratios[PREFIX] += ratios[RATIO]
     ratios["$w"] = [Fraction(k, 12) for k in range(13)]
-    new = sorted(goal.vars - set(world.point))
+    places: list[dict[str, Fraction]] = [{}]
+    if isinstance(world.made, Rows):
+        places = list(world.made.ratios())
+        ratios["$w"] = [*world.made.mixed(), Fraction(1, 2)]
+        given = [pair for _, rows in world.made.hidden for pair in world.made.given(rows)]
+        seen = sorted(p / q for p, q in given if p and q)
+        seen += [1 / ratio for ratio in seen]
+        if PREFIX not in goal.vars:  # a second derivative, say, which is negative somewhere between
+            seen += [x + (y - x) * Fraction(k, 8) for x, y in pairwise(seen) for k in range(1, 8)]
+        ratios[RATIO] = ratios[PREFIX] = seen
+    new = sorted(name for name in goal.vars - set(world.point) if not name.startswith("$r"))
     values = [list(dict.fromkeys(ratios.get(name, _near(world)))) for name in new]
+    densities = {name for name in goal.vars if name.startswith("$r")}
+    chosen_places = [at for at in places if densities <= set(at)] if densities else [{}]
     for chosen in product(*values):
-        yield {**world.point, **dict(zip(new, chosen, strict=True))}
+        for place in chosen_places:
+            yield {**world.point, **place, **dict(zip(new, chosen, strict=True))}
 
 
 def premise_is_false(premise: Any, world: World) -> bool:
     if isinstance(premise, Sequent):
-        return false_sequent(premise, world)
+        return any(false_sequent(premise, other) for other in _counts(world))
     return any(false_statement(premise, other) for other in _worlds(premise, world))
 
 
@@ -256,11 +274,15 @@ def _worlds(premise: Statement, world: World) -> Iterator[World]:
     new = [name for name, _ in premise.variables if name not in world.point]
     for chosen in product(_near(world), repeat=len(new)):
         at = {**world.point, **dict(zip(new, chosen, strict=True))}
-        yield World(at, world.stages, world.before)
+        yield World(at, world.stages, world.before, world.made)
         turned = (tuple(_swapped(atoms) for atoms in part) for part in (world.stages, world.before))
         yield World(at, *turned)
         if world.before:
             yield World(at, world.before)
+        if world.made is not None:
+            yield World(at, (_swapped(world.made.pair()),), (), world.made.turned())
+            yield from _parts(world.made, at)
+            continue
         count = len(world.stages)
         for first in range(count):
             for last in range(first, count):
@@ -268,6 +290,33 @@ def _worlds(premise: Statement, world: World) -> Iterator[World]:
                 yield World(at, part, _before(world)[first : last + 1])
                 joined = (*world.stages[:first], joint(part), *world.stages[last + 1 :])
                 yield World(at, joined)
+
+
+def _counts(world: World) -> Iterator[World]:
+    """The world, and with fewer copies."""
+    yield world
+    count = world.point["k"]
+    if world.made is not None and isinstance(count, Fraction):
+        for fewer in range(1, int(count)):
+            yield replace(world, point={**world.point, "k": Fraction(fewer)})
+
+
+def _parts(made: Made, at: Point) -> Iterator[World]:
+    """Each pair alone; then two of the repetition, or three distributions of the chain."""
+    for atoms in made.pairs():
+        yield World(at, (atoms,))
+    if isinstance(made, Copies):
+        for k in range(1, len(made.each)):
+            some = joint(made.each[:k]), made.each[k]
+            yield World({**at, "k": Fraction(k)}, some)
+        return
+    zero, one = Fraction(0), Fraction(1)
+    for chance, rows in made.hidden:
+        for k in range(1, len(rows) - 1):
+            chain = Rows(((chance, (rows[0], rows[k], rows[k + 1])),), (one, zero, zero), (
+                zero, zero, one))  # fmt: skip
+            if chance == 1:
+                yield World({**at, "k": Fraction(k)}, (chain.pair(),), (), chain)
 
 
 def _swapped(atoms: Atoms) -> Atoms:
@@ -303,40 +352,40 @@ def _atoms(source: Source, most: int = 4) -> Atoms:
     return tuple((Fraction(p, sums[0]), Fraction(q, sums[1])) for p, q in pairs if p or q)
 
 
-def _parameter(source: Source) -> Term:
+def parameter(source: Source) -> Term:
     e, f, d, k = (var(n) for n in ("e", "f", "d", "k"))
     return source.choice((e, f, d, e + f, e * f, e / 2, k, e * e, tm.maximum(e, f), num(1), ZERO))
 
 
 def _guarantee(source: Source, names: tuple[str, ...] = EVERY) -> Guarantee:
     name = source.choice(names)
-    one, two = _parameter(source), _parameter(source)
+    one, two = parameter(source), parameter(source)
     args: tuple[Term | None, ...] = {
         "ApproxDP": (one, two),
         "ProbabilisticDP": (one, two),
         "RenyiDP": (source.choice((var("a"), num(2), num(fmpq(3, 2)))), two),
         "RenyiDPBelowOne": (num(fmpq(1, 2)), two),
-        "MomentBound": (_function(source), source.choice((None, ZERO, one)), two),
+        "MomentBound": (function(source), source.choice((None, ZERO, one)), two),
     }.get(name, (one,))
     two_way = source.random() < 0.6
     return Guarantee(name, args, two_way, not two_way and source.random() < 0.4)
 
 
-def _function(source: Source) -> Term:
-    one = _parameter(source)
+def function(source: Source) -> Term:
+    one = parameter(source)
     convex = (tm.power(T, 2), T * log(T), tm.maximum(T - exp(one), ZERO), -log(T))
     kinked = (T * tm.minimum(log(T), one), tm.absolute(T - 1), tm.ite(T - 2, T, ZERO))
     return source.choice((*convex, *kinked, T * tm.power(log(T), 2), tm.sqrt(T)))
 
 
-def _point(source: Source) -> Point:
+def random_point(source: Source) -> Point:
     small = (Fraction(n, 8) for n in (source.randint(0, 24) for _ in range(3)))
     e, f, d = small
     return {"e": e, "f": f, "d": d / 3, "a": 1 + Fraction(source.randint(1, 16), 8), "k": Fraction(
         source.randint(0, 4))}  # fmt: skip
 
 
-def _fitting(source: Source, atoms: Atoms, at: Point, kinds: tuple[str, ...]) -> Guarantee:
+def fitting(source: Source, atoms: Atoms, at: Point, kinds: tuple[str, ...]) -> Guarantee:
     """A guarantee that the pair has."""
     for _ in range(40):
         found = _guarantee(source, kinds)
@@ -348,7 +397,7 @@ def _fitting(source: Source, atoms: Atoms, at: Point, kinds: tuple[str, ...]) ->
     raise Unsure
 
 
-def _broken(source: Source, atoms: Atoms, at: Point, kinds: tuple[str, ...]) -> Guarantee:
+def broken(source: Source, atoms: Atoms, at: Point, kinds: tuple[str, ...]) -> Guarantee:
     """A guarantee that the pair does not have."""
     for _ in range(40):
         found = _guarantee(source, kinds)
@@ -364,7 +413,7 @@ ABOVE_ONE = KernelFact(var("a") - 1, ">")
 NONNEGATIVE = tuple(KernelFact(var(name), ">=") for name in ("e", "f", "d", "k"))
 
 
-def _facts(source: Source, at: Point) -> tuple[KernelFact, ...]:
+def facts_at(source: Source, at: Point) -> tuple[KernelFact, ...]:
     return (ABOVE_ONE, *(fact for fact in NONNEGATIVE if source.random() < 0.8))
 
 
@@ -376,47 +425,47 @@ def _false(
     one_way: bool | None = None,
 ) -> tuple[Statement, World]:
     """A statement of assumed stages and the world in which it is false."""
-    at = _point(source)
+    at = random_point(source)
     pairs = tuple(_atoms(source, 3) for _ in range(stages or source.randint(1, 2)))
     made = tuple(
-        Assumed(tuple(_fitting(source, atoms, at, given) for _ in range(source.randint(1, 2))))
+        Assumed(tuple(fitting(source, atoms, at, given) for _ in range(source.randint(1, 2))))
         for atoms in pairs
     )
-    claim = _broken(source, joint(pairs), at, claims)
+    claim = broken(source, joint(pairs), at, claims)
     if one_way is not None and claim.two_way == one_way:
         raise Unsure
-    return Statement(PARAMETERS, _facts(source, at), made, (claim,)), World(at, pairs)
+    return Statement(PARAMETERS, facts_at(source, at), made, (claim,)), World(at, pairs)
 
 
 Recipe = Callable[[Source], Attempt]
 RECIPES: dict[str, Recipe] = {}
 
 
-def _recipe(make: Recipe) -> Recipe:
+def recipe(make: Recipe) -> Recipe:
     RECIPES[make.__name__.strip("_")] = make
     return make
 
 
-@_recipe
+@recipe
 def claims(source: Source) -> Attempt:
     goal, world = _false(source)
-    other = _fitting(source, joint(world.stages), world.point, SINGLE)
+    other = fitting(source, joint(world.stages), world.point, SINGLE)
     both = [goal.claims[0], other]
     source.shuffle(both)
     return Attempt(replace(goal, claims=tuple(both)), world, {})
 
 
-@_recipe
+@recipe
 def forward(source: Source) -> Attempt:
     return Attempt(*_false(source, one_way=False), {})
 
 
-@_recipe
+@recipe
 def directions(source: Source) -> Attempt:
     return Attempt(*_false(source, one_way=False), {})
 
 
-@_recipe
+@recipe
 def integers(source: Source) -> Attempt:
     goal, world = _false(source)
     name = source.choice(("k", "k", "e"))
@@ -427,13 +476,13 @@ def integers(source: Source) -> Attempt:
     return Attempt(goal, world, {"name": name, "bound": bound})
 
 
-@_recipe
+@recipe
 def every(source: Source) -> Attempt:
     goal, world = _false(source, ("ZCDP",))
     return Attempt(goal, world, {"name": source.choice(("x", "x", "a", "$t", "order"))})
 
 
-@_recipe
+@recipe
 def specialise(source: Source) -> Attempt:
     goal, world = _false(source, given=("ZCDP", "ZCDP", "ApproxDP"))
     value_of = source.choice((var("a"), num(2), var("e"), ONE, num(fmpq(1, 2)), var("e") + 1))
@@ -443,13 +492,13 @@ def specialise(source: Source) -> Attempt:
     )
 
 
-@_recipe
+@recipe
 def cut(source: Source) -> Attempt:
     goal, world = _false(source, stages=source.randint(1, 3))
     first = source.randrange(len(goal.stages))
     last = source.randrange(first, len(goal.stages))
     part = joint(world.stages[first : last + 1])
-    some = (_fitting(source, part, world.point, EVERY), _guarantee(source))
+    some = (fitting(source, part, world.point, EVERY), _guarantee(source))
     chosen = some if source.random() < 0.5 else some[:1]
     return Attempt(goal, world, {"first": first, "last": last, "guarantees": chosen})
 
@@ -474,11 +523,11 @@ def _theorems() -> tuple[Theorem, ...]:
     )
 
 
-@_recipe
+@recipe
 def use(source: Source) -> Attempt:
     kinds = ("PureDP", "ApproxDP")
     theorem = source.choice(_theorems())
-    names = {n: source.choice((_parameter(source), var("k"), num(2), num(-1))) for n in "xym"}
+    names = {n: source.choice((parameter(source), var("k"), num(2), num(-1))) for n in "xym"}
     goal, world = _false(source, kinds, 1, kinds)
     known = theorem.statement
     stage = known.stages[0]
@@ -493,18 +542,18 @@ def use(source: Source) -> Attempt:
     return Attempt(goal, world, {"theorem": theorem, "mapping": tuple(names.items())})
 
 
-@_recipe
+@recipe
 def support(source: Source) -> Attempt:
     goal, world = _false(source, ("PureDP",), one_way=True)
     bounds = tuple(
-        source.choice((exp(_parameter(source)), _parameter(source), -exp(var("e"))))
+        source.choice((exp(parameter(source)), parameter(source), -exp(var("e"))))
         for _ in goal.stages
     )
     return Attempt(goal, world, {"bounds": bounds})
 
 
 def _form(source: Source) -> Form:
-    c = source.choice((ZERO, ZERO, ONE, num(-1), _parameter(source), exp(var("e"))))
+    c = source.choice((ZERO, ZERO, ONE, num(-1), parameter(source), exp(var("e"))))
     shape = source.choice(("p", "q", "both", "odd", "zero"))
     if shape == "p":
         return Form(c * T, source.choice((c, c, None)), ZERO)
@@ -513,11 +562,11 @@ def _form(source: Source) -> Form:
     if shape == "both":
         return Form(c * tm.minimum(T, exp(var("e"))), ZERO, ZERO)
     if shape == "odd":
-        return Form(_function(source), source.choice((None, c)), source.choice((None, c)))
+        return Form(function(source), source.choice((None, c)), source.choice((None, c)))
     return Form(ZERO, ZERO, ZERO)
 
 
-@_recipe
+@recipe
 def tower(source: Source) -> Attempt:
     kinds = ("ApproxDP", "RenyiDP", "RenyiDPBelowOne", "KLDP", "ProbabilisticDP", "MomentBound")
     given = (*kinds, "PureDP", "BoundedRange")
@@ -533,12 +582,12 @@ def tower(source: Source) -> Attempt:
         rows.append(Multipliers(_form(source), _form(source), moments, larger))
     low = (
         source.choice((ZERO, num(-1), num(-9))),
-        source.choice((ZERO, num(-1), _parameter(source))),
+        source.choice((ZERO, num(-1), parameter(source))),
     )
     return Attempt(goal, world, {"multipliers": tuple(rows), "low": low})
 
 
-@_recipe
+@recipe
 def limit(source: Source) -> Attempt:
     goal, world = _false(source)
     x = var("x")
@@ -549,17 +598,17 @@ def limit(source: Source) -> Attempt:
         tm.ite(x - 1, last, last + 9),
         last + 1 - exp(-x),
         last + x * log(x),
-        _parameter(source),
+        parameter(source),
     )
     start = source.choice((ZERO, ZERO, ONE, var("e"), num(-1)))
     name = source.choice(("x", "x", "x", "e", "a"))
     return Attempt(goal, world, {"name": name, "start": start, "value": source.choice(forms)})
 
 
-@_recipe
+@recipe
 def postprocess(source: Source) -> Attempt:
     """Outputs of a pair joined, so that a guarantee is lost."""
-    at = _point(source)
+    at = random_point(source)
     before = _atoms(source, 4)
     groups = [source.randrange(3) for _ in before]
     after = tuple(
@@ -569,37 +618,37 @@ def postprocess(source: Source) -> Attempt:
         )
         for group in sorted(set(groups))
     )
-    kept = _fitting(source, before, at, EVERY)
-    more = (_fitting(source, before, at, EVERY),) if source.random() < 0.3 else ()
-    claim = kept if not has(kept, after, at) else _broken(source, after, at, EVERY)
-    goal = Statement(PARAMETERS, _facts(source, at), (Processed((kept, *more)),), (claim,))
+    kept = fitting(source, before, at, EVERY)
+    more = (fitting(source, before, at, EVERY),) if source.random() < 0.3 else ()
+    claim = kept if not has(kept, after, at) else broken(source, after, at, EVERY)
+    goal = Statement(PARAMETERS, facts_at(source, at), (Processed((kept, *more)),), (claim,))
     return Attempt(goal, World(at, (after,), (before,)), {"stage": source.choice((0, 0, 0, 1))})
 
 
-@_recipe
+@recipe
 def pointwise(source: Source) -> Attempt:
-    at, atoms = _point(source), _atoms(source)
+    at, atoms = random_point(source), _atoms(source)
     regions = tuple(
         Region(*(num(fmpq(m.numerator, m.denominator)) for m in pair), weight=ONE) for pair in atoms
     )
     pairs = [Pair(regions), Pair((Region(ONE, ONE, weight=ONE),))]
     source.shuffle(pairs)
-    claim = _broken(source, atoms, at, ("PureDP", "PureDP", "ApproxDP"))
+    claim = broken(source, atoms, at, ("PureDP", "PureDP", "ApproxDP"))
     claim = replace(claim, two_way=source.random() < 0.1)
-    goal = Statement(PARAMETERS, _facts(source, at), (Mechanism(tuple(pairs)),), (claim,))
+    goal = Statement(PARAMETERS, facts_at(source, at), (Mechanism(tuple(pairs)),), (claim,))
     return Attempt(goal, World(at, (atoms,)), {})
 
 
-@_recipe
+@recipe
 def spread(source: Source) -> Attempt:
-    at, atoms = _point(source), _atoms(source, source.randint(2, 4))
+    at, atoms = random_point(source), _atoms(source, source.randint(2, 4))
     regions = tuple(
         Region(*(num(fmpq(m.numerator, m.denominator)) for m in pair), weight=ONE) for pair in atoms
     )
     pairs = [Pair(regions), Pair((Region(ONE, ONE, weight=ONE),))]
     source.shuffle(pairs)
-    claim = replace(_broken(source, atoms, at, ("BoundedRange",)), two_way=source.random() < 0.1)
-    goal = Statement(PARAMETERS, _facts(source, at), (Mechanism(tuple(pairs)),), (claim,))
+    claim = replace(broken(source, atoms, at, ("BoundedRange",)), two_way=source.random() < 0.1)
+    goal = Statement(PARAMETERS, facts_at(source, at), (Mechanism(tuple(pairs)),), (claim,))
     return Attempt(goal, World(at, (atoms,)), {})
 
 
