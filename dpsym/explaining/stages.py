@@ -106,8 +106,8 @@ def _blended_headings(here: Here) -> Iterator[tuple[Mark, str]]:
 
 def _about(prefix: str) -> Mark:
     """Whether a premise is about such variables of the calculus."""
-    return lambda premise: isinstance(premise, Sequent) and any(
-        name.startswith(prefix) for name in premise.vars
+    return lambda premise: (
+        isinstance(premise, Sequent) and any(name.startswith(prefix) for name in premise.vars)
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from fractions import Fraction
 from functools import lru_cache
+from itertools import pairwise
 from typing import Any
 
 from flint import fmpq
@@ -119,10 +120,10 @@ def _members(made: Made) -> list[Atoms]:
     if isinstance(made, Copies):
         return list(made.each)
     (rows_,) = (known for _, known in made.hidden)
-    return [tuple(zip(x, y, strict=True)) for x, y in zip(rows_, rows_[1:], strict=False)]
+    return [tuple(zip(x, y, strict=True)) for x, y in pairwise(rows_)]
 
 
-def _many(source: Source, at: Point, kinds: tuple[str, ...] = EVERY) -> tuple[Statement, World]:
+def many(source: Source, at: Point, kinds: tuple[str, ...] = EVERY) -> tuple[Statement, World]:
     """A false statement of ``k`` copies."""
     count = source.randint(1, 4)
     at = {**at, "k": Fraction(count)}
@@ -149,7 +150,7 @@ def _counted(source: Source, one: Guarantee) -> Guarantee:
 
 @recipe
 def unroll(source: Source) -> Attempt:
-    goal, world = _many(source, random_point(source))
+    goal, world = many(source, random_point(source))
     if world.point["k"] == 1 and source.random() < 0.5:
         (stage,) = goal.stages
         assert isinstance(stage, (Repeated, Group))
@@ -159,7 +160,7 @@ def unroll(source: Source) -> Attempt:
 
 @recipe
 def induct(source: Source) -> Attempt:
-    goal, world = _many(source, random_point(source))
+    goal, world = many(source, random_point(source))
     count = int(world.point["k"])  # type: ignore[call-overload]
     bounds = [K - source.randint(0, count), source.randint(count, count + 1) - K, D * K, E - D * K]
     more = [Fact(source.choice(bounds), ">=")] if source.random() < 0.5 else []
@@ -171,7 +172,7 @@ def induct(source: Source) -> Attempt:
 @recipe
 def inner(source: Source) -> Attempt:
     at = random_point(source)
-    goal, world = _many(source, at) if source.random() < 0.6 else _mixture(source, at)
+    goal, world = many(source, at) if source.random() < 0.6 else mixture(source, at)
     made = world.made
     assert made is not None
     parts = [atoms for _, atoms in made.parts(goal.stages[0], world.point) or ()]
@@ -179,7 +180,10 @@ def inner(source: Source) -> Attempt:
         raise Unsure
     part = source.randrange(len(parts)) if isinstance(goal.stages[0], Blend) else 0
     wanted = parts if not isinstance(goal.stages[0], Blend) else [parts[part]]
-    new = [common(source, wanted, world.point, SINGLE), fitting(source, parts[0], world.point, EVERY)]
+    new = [
+        common(source, wanted, world.point, SINGLE),
+        fitting(source, parts[0], world.point, EVERY),
+    ]
     chosen = tuple(source.choice((new, new[:1], new[1:])))
     place = {"stage": source.choice((0, 0, 0, 1)), "part": part if source.random() < 0.9 else 1}
     return Attempt(goal, world, {**place, "guarantees": chosen})
@@ -207,7 +211,7 @@ def _hidden(source: Source, count: int) -> tuple[tuple[Fraction, tuple[Row, ...]
     return (chance, some[0]), (1 - chance, some[1])
 
 
-def _mixture(
+def mixture(
     source: Source, at: Point, kinds: tuple[str, ...] = EVERY, shape: int | None = None
 ) -> tuple[Statement, World]:
     """A false statement about a blend."""
@@ -229,7 +233,7 @@ def _mixture(
 
 def _same_function(source: Source, at: Point) -> tuple[Statement, World, dict[str, Any]]:
     """The claim is what the only link has, given the hidden value; or a bound of its negative."""
-    goal, world = _mixture(source, at, shape=0)
+    goal, world = mixture(source, at, shape=0)
     made = world.made
     assert isinstance(made, Rows)
     pairs = [made.given(known) for _, known in made.hidden]
@@ -268,9 +272,11 @@ def _least(pairs: list[Atoms], at: Point, f: Term, ray: Term | None) -> Guarante
 
 def _bounded(source: Source, at: Point) -> tuple[Statement, World, dict[str, Any]]:
     """Ratios that are bounded both ways, by different bounds."""
-    goal, world = _mixture(source, at, shape=source.choice((0, 1)))
+    goal, world = mixture(source, at, shape=source.choice((0, 1)))
     losses = source.choice(((E, F), (E, E + F), (E + F, F)))
-    known = [Guarantee("PureDP", (x,), False, way) for way, x in zip((False, True), losses, strict=True)]
+    known = [
+        Guarantee("PureDP", (x,), False, way) for way, x in zip((False, True), losses, strict=True)
+    ]
     claims = (*losses, log(1 + WEIGHT * (exp(losses[0]) - 1)), WEIGHT * E)
     claim = Guarantee("PureDP", (source.choice(claims),), False, source.random() < 0.5)
     stage = goal.stages[0]
@@ -282,7 +288,7 @@ def _bounded(source: Source, at: Point) -> tuple[Statement, World, dict[str, Any
 
 def _amplified(source: Source, at: Point) -> tuple[Statement, World, dict[str, Any]]:
     """Sampling with the multiplier that proves the bound delta times the rate."""
-    goal, world = _mixture(source, at, shape=1)
+    goal, world = mixture(source, at, shape=1)
     kept = Guarantee("ApproxDP", (E, D), False)
     loss = log(1 + WEIGHT * (exp(E) - 1))
     claim = Guarantee("ApproxDP", (loss, source.choice((WEIGHT * D, WEIGHT * D / 2, D))), False)
@@ -295,7 +301,7 @@ def _amplified(source: Source, at: Point) -> tuple[Statement, World, dict[str, A
 
 def _any_blend(source: Source, at: Point) -> tuple[Statement, World, dict[str, Any]]:
     support = source.random() < 0.3
-    goal, world = _mixture(source, at, ("PureDP",) if support else EVERY)
+    goal, world = mixture(source, at, ("PureDP",) if support else EVERY)
     claim = goal.claims[0]
     if claim.two_way:
         reverse = source.random() < 0.5
@@ -331,7 +337,7 @@ def also(name: str, make: Recipe) -> None:
 
 def _any(source: Source) -> tuple[Statement, World]:
     at = random_point(source)
-    return _many(source, at) if source.random() < 0.6 else _mixture(source, at)
+    return many(source, at) if source.random() < 0.6 else mixture(source, at)
 
 
 def _both_ways(source: Source) -> Attempt:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
+from itertools import pairwise
 
 from dpsym.kernel.statements import Blend, Group, Repeated, Single, Stage
 from tests.soundness.values import Point, value
@@ -104,7 +105,7 @@ class Rows:
     def mixed(self) -> Iterator[Fraction]:
         """How much one hidden value counts at an outcome, among two."""
         known = [(chance, self.given(rows)) for chance, rows in self.hidden]
-        for (c, one), (d, two) in zip(known, known[1:], strict=False):
+        for (c, one), (d, two) in pairwise(known):
             for (p, q), (x, y) in zip(one, two, strict=True):
                 for a, b in ((c * p, d * x), (c * q, d * y)):
                     if a + b:

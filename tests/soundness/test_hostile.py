@@ -14,7 +14,7 @@ from dpsym.kernel.rules import RULES
 from dpsym.kernel.sequents import Sequent
 from dpsym.kernel.statements import Assumed, Fact, Guarantee, Processed, Statement
 from dpsym.kernel.terms import ite, maximum, num, power, sqrt, var
-from tests.soundness import hostile_leaf, hostile_mechanisms, hostile_privacy, hostile_stages
+from tests.soundness import hostile_leaf, hostile_mechanisms, hostile_stages
 from tests.soundness.hostile import attacks
 from tests.soundness.hostile_forms import exp_bounds, log_bounds
 from tests.soundness.hostile_leaf import Source
