@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass
-from typing import Union
+from typing import ClassVar, Union
 
 import sympy as sp
 
@@ -33,6 +33,7 @@ def _single(part: One, scope: Scope, decide: Decide) -> statements.Single:
 class _Copies:
     subject: One
     count: sp.Expr
+    argument: ClassVar[str] = "count"
 
     @property
     def relation(self) -> str | None:
@@ -40,7 +41,7 @@ class _Copies:
 
     def parameters(self) -> Iterator[tuple[str, sp.Expr]]:
         yield from self.subject.parameters()
-        yield "count", self.count
+        yield self.argument, self.count
 
     def hypotheses(self) -> tuple[sp.Basic, ...]:
         least = () if self.count.is_number else (sp.Ge(self.count, 1),)
@@ -55,18 +56,20 @@ class Repeated(_Copies):
 
     def to_kernel(self, scope: Scope, decide: Decide) -> statements.Repeated:
         inner = _single(self.subject, scope, decide)
-        return statements.Repeated(inner, scope.term(self.count, "count"))
+        return statements.Repeated(inner, scope.term(self.count, self.argument))
 
 
 class Grouped(_Copies):
     """A mechanism on data sets that differ in several records. Made by ``group``."""
+
+    argument: ClassVar[str] = "size"
 
     def __repr__(self) -> str:
         return f"group({self.subject!r}, {self.count})"
 
     def to_kernel(self, scope: Scope, decide: Decide) -> statements.Group:
         inner = _single(self.subject, scope, decide)
-        return statements.Group(inner, scope.term(self.count, "count"))
+        return statements.Group(inner, scope.term(self.count, self.argument))
 
 
 @dataclass(frozen=True, repr=False)
@@ -114,7 +117,7 @@ def repeat(subject: One, count: object) -> Repeated:
     >>> repeat(PureDP(1), Symbol("k", integer=True))
     repeat(PureDP(1), k)
     """
-    return Repeated(_one("repeat", subject), _count(count))
+    return Repeated(_one("repeat", subject), _count("count", count))
 
 
 def group(subject: One, size: object) -> Grouped:
@@ -131,7 +134,7 @@ def group(subject: One, size: object) -> Grouped:
     >>> group(PureDP(1), 3)
     group(PureDP(1), 3)
     """
-    return Grouped(_one("group", subject), _count(size))
+    return Grouped(_one("group", subject), _count("size", size))
 
 
 def subsample(subject: One, rate: object, relation: str = "add/remove") -> Subsampled:
@@ -140,7 +143,8 @@ def subsample(subject: One, rate: object, relation: str = "add/remove") -> Subsa
     Args:
         subject: a guarantee, for any mechanism that has it, or an explicit mechanism; for the same
             neighbouring relation.
-        rate: the probability, in (0, 1), that a record is in the sample.
+        rate: the probability that a record is in the sample: a number in [0, 1], or an expression,
+            which stands for numbers in (0, 1).
         relation: "add/remove" for Poisson sampling, in which each record is in the sample
             independently of the others; "replace-one" for sampling a fixed number of records
             without replacement.
@@ -149,8 +153,9 @@ def subsample(subject: One, rate: object, relation: str = "add/remove") -> Subsa
 
     Sources: Balle, Barthe and Gaboardi (2018), Theorems 8 and 9.
 
+    >>> from sympy import Rational
     >>> from dpsym.guarantees import PureDP
-    >>> subsample(PureDP(1), "1/10")
+    >>> subsample(PureDP(1), Rational(1, 10))
     subsample(PureDP(1), 1/10, relation='add/remove')
     """
     part = _one("subsample", subject)
@@ -170,9 +175,9 @@ def _one(argument: str, subject: object) -> One:
     return subject
 
 
-def _count(value: object) -> sp.Expr:
-    expr = real("count", value)
+def _count(argument: str, value: object) -> sp.Expr:
+    expr = real(argument, value)
     symbol = isinstance(expr, sp.Symbol) and expr.is_integer
     if not symbol and not (isinstance(expr, sp.Integer) and expr >= 1):
-        raise InputError("count", _COUNT, value)
+        raise InputError(argument, _COUNT, value)
     return expr

@@ -1,0 +1,177 @@
+"""Repetitions, groups and samples as data, and what they must refuse."""
+
+from __future__ import annotations
+
+import pytest
+import sympy as sp
+
+import dpsym as dp
+from dpsym.errors import InputError
+from dpsym.guarantees import PureDP, both
+from dpsym.kernel.statements import Assumed, Blend, Group, Link, Mechanism, Repeated
+from dpsym.kernel.terms import ONE, ZERO, num, var
+from dpsym.scope import Scope
+
+k = sp.Symbol("k", integer=True)
+q, e = sp.symbols("q epsilon", positive=True)
+LAPLACE = dp.AdditiveNoise(dp.noise.Laplace(scale=1), sensitivity=1)
+PAIR = dp.DensityPair(
+    sp.exp(-sp.Symbol("x", real=True)),
+    2 * sp.exp(-2 * sp.Symbol("x", real=True)),
+    sp.Symbol("x", real=True),
+    sp.Interval(0, sp.oo),
+)
+
+
+def kernel(made):
+    return made.to_kernel(Scope(), lambda _: None)
+
+
+def test_what_they_are_in_the_kernel():
+    one = kernel(dp.repeat(PureDP(1), 3))
+    assert one == Repeated(one.stage, num(3)) and isinstance(one.stage, Assumed)
+    chain = kernel(dp.group(PureDP(1), k))
+    assert chain == Group(one.stage, var("k"))
+    for explicit in (dp.repeat(LAPLACE, 2), dp.group(LAPLACE, 2)):
+        assert isinstance(kernel(explicit).stage, Mechanism)
+    assert len(kernel(dp.repeat(both(PureDP(1), dp.ZCDP(1)), 2)).stage.guarantees) == 2
+
+
+def test_poisson_sampling_is_with_the_record_and_without_it():
+    """P = q M(x) + (1 - q) M(without x), Q = M(without x), given the rest of the sample."""
+    made = kernel(dp.subsample(PureDP(1), q))
+    (link,) = made.links
+    assert (made.p, made.q) == ((var("q"), 1 - var("q")), (ZERO, ONE))
+    assert (link.first, link.second) == (0, 1)
+
+
+def test_sampling_without_replacement_is_one_record_for_another():
+    """P and Q are the same where the record is not in the sample; all three are neighbours."""
+    made = kernel(dp.subsample(PureDP(1), q, relation="replace-one"))
+    rate = var("q")
+    assert made == Blend(
+        (rate, ZERO, 1 - rate),
+        (ZERO, rate, 1 - rate),
+        tuple(Link(i, j, made.links[0].stage) for i, j in ((0, 1), (0, 2), (1, 2))),
+    )
+
+
+def test_they_are_values():
+    assert dp.repeat(PureDP(1), k) == dp.repeat(PureDP(1), k)
+    assert dp.repeat(PureDP(1), 2) != dp.group(PureDP(1), 2)
+    assert dp.subsample(PureDP(1), q) != dp.subsample(PureDP(1), q, "replace-one")
+    assert len({dp.repeat(PureDP(1), 2), dp.repeat(PureDP(1), 2), dp.group(PureDP(1), 2)}) == 2
+    with pytest.raises(AttributeError):
+        dp.repeat(PureDP(1), 2).count = sp.Integer(3)
+    assert repr(dp.repeat(PureDP(e), k)) == "repeat(PureDP(epsilon), k)"
+    assert repr(dp.group(PureDP(e), 2)) == "group(PureDP(epsilon), 2)"
+
+
+COUNTS = [
+    0,
+    -1,
+    sp.Rational(3, 2),
+    2.5,
+    True,
+    "k",
+    "3",
+    None,
+    sp.Symbol("x"),
+    sp.Symbol("x", real=True),
+    k + 1,
+    2 * k,
+    sp.oo,
+    sp.nan,
+    sp.I,
+]
+
+
+@pytest.mark.parametrize("count", COUNTS, ids=repr)
+def test_a_count_is_a_whole_number_or_an_integer_symbol(count):
+    with pytest.raises(InputError, match=r"^count: expected ") as caught:
+        dp.repeat(PureDP(1), count)
+    assert caught.value.argument == "count"
+    with pytest.raises(InputError, match=r"^size: expected "):
+        dp.group(PureDP(1), count)
+
+
+def test_an_integer_symbol_stands_for_numbers_from_one():
+    plain = sp.Symbol("k", integer=True)
+    assert sp.Ge(plain, 1) in dp.repeat(PureDP(1), plain).hypotheses()
+    assert dp.repeat(PureDP(1), 2).hypotheses() == PureDP(1).hypotheses()
+    claim = dp.PureDP(k * e)
+    assert isinstance(dp.check(dp.repeat(dp.PureDP(e), k), claim, [k >= 0]), dp.Proved)
+    assert isinstance(dp.check(dp.repeat(dp.PureDP(e), k), claim, [k <= 0]), dp.Vacuous)
+
+
+RATES = [-1, sp.Rational(-1, 10), 2, sp.Rational(3, 2), "1/2", None, True, sp.oo, sp.nan, sp.I]
+
+
+@pytest.mark.parametrize("rate", RATES, ids=repr)
+def test_a_rate_is_a_probability(rate):
+    with pytest.raises(InputError, match=r"^rate: expected ") as caught:
+        dp.subsample(PureDP(1), rate)
+    assert caught.value.argument == "rate"
+
+
+def test_a_rate_that_is_a_symbol_is_between_zero_and_one():
+    assert {sp.Gt(q, 0), sp.Lt(q, 1)} - {sp.true} <= set(dp.subsample(PureDP(1), q).hypotheses())
+    outside = dp.check(dp.subsample(dp.PureDP(e), q), dp.PureDP(e), [q >= 1])
+    assert isinstance(outside, dp.Vacuous)
+    for rate in (0, 1):  # never, and always
+        found = dp.check(dp.subsample(dp.PureDP(e), rate), dp.PureDP(rate * e))
+        assert isinstance(found, dp.Proved)
+
+
+SUBJECTS = [
+    None,
+    3,
+    "PureDP(1)",
+    PureDP,
+    sp.Symbol("x"),
+    dp.compose(PureDP(1), PureDP(1)),
+    dp.postprocess(PureDP(1)),
+    dp.repeat(PureDP(1), 2),
+    dp.group(PureDP(1), 2),
+    dp.subsample(PureDP(1), q),
+]
+
+
+@pytest.mark.parametrize("subject", SUBJECTS, ids=repr)
+def test_a_subject_is_a_guarantee_or_a_mechanism(subject):
+    message = "expected a guarantee such as PureDP"
+    with pytest.raises(InputError, match=rf"^repeat: {message}"):
+        dp.repeat(subject, 2)
+    with pytest.raises(InputError, match=rf"^group: {message}"):
+        dp.group(subject, 2)
+    with pytest.raises(InputError, match=rf"^subsample: {message}"):
+        dp.subsample(subject, q)
+
+
+@pytest.mark.parametrize("relation", [None, "", "nearest", "Add/Remove", 1])
+def test_a_relation_is_one_of_two(relation):
+    with pytest.raises(InputError, match=r"^relation: expected add/remove or replace-one"):
+        dp.subsample(PureDP(1), q, relation=relation)
+
+
+def test_relations_do_not_mix():
+    """A mechanism for one relation is not run on a sample for the other."""
+    swap = dp.AdditiveNoise(dp.noise.Laplace(1), sensitivity=1, relation="replace-one")
+    assert dp.subsample(swap, q, relation="replace-one").relation == "replace-one"
+    with pytest.raises(InputError, match=r"^relation: expected replace-one, as for the mechanism"):
+        dp.subsample(swap, q)
+    assert dp.repeat(swap, 2).relation == dp.group(swap, 2).relation == "replace-one"
+    for other in (dp.subsample(PureDP(1), q), dp.subsample(LAPLACE, q)):
+        with pytest.raises(InputError, match="one neighbouring relation for all mechanisms"):
+            dp.compose(other, swap)
+
+
+def test_claims_are_not_made_of_others():
+    for made in (dp.repeat(PureDP(1), 2), dp.group(PureDP(1), 2), dp.subsample(PureDP(1), q)):
+        with pytest.raises(InputError):
+            dp.check(PureDP(1), made)
+
+
+def test_a_pair_is_repeated():
+    made = kernel(dp.repeat(PAIR, 2))
+    assert isinstance(made.stage, Mechanism)
