@@ -655,10 +655,10 @@ def spread(source: Source) -> Attempt:
 # -- one attack
 
 
-def attack(rule: str, source: Source) -> tuple[str, Attempt | None]:
+def attack(rule: str, source: Source, make: Recipe | None = None) -> tuple[str, Attempt | None]:
     """As in ``hostile_leaf``."""
     try:
-        made = RECIPES[rule](source)
+        made = (make or RECIPES[rule])(source)
         if not false_statement(made.goal, made.world):
             return "skipped", None
     except (Undefined, Unsure, Refusal):

@@ -23,6 +23,7 @@ from dpsym.kernel.statements import (
     Guarantee,
     Link,
     Repeated,
+    Single,
     Stage,
     Statement,
 )
@@ -231,7 +232,7 @@ def mixture(
     return goal, World(at, (made.pair(),), (), made)
 
 
-def _same_function(source: Source, at: Point) -> tuple[Statement, World, dict[str, Any]]:
+def same_function(source: Source, at: Point) -> tuple[Statement, World, dict[str, Any]]:
     """The claim is what the only link has, given the hidden value; or a bound of its negative."""
     goal, world = mixture(source, at, shape=0)
     made = world.made
@@ -270,7 +271,7 @@ def _least(pairs: list[Atoms], at: Point, f: Term, ray: Term | None) -> Guarante
     raise Unsure
 
 
-def _bounded(source: Source, at: Point) -> tuple[Statement, World, dict[str, Any]]:
+def bounded(source: Source, at: Point) -> tuple[Statement, World, dict[str, Any]]:
     """Ratios that are bounded both ways, by different bounds."""
     goal, world = mixture(source, at, shape=source.choice((0, 1)))
     losses = source.choice(((E, F), (E, E + F), (E + F, F)))
@@ -322,7 +323,7 @@ def _any_blend(source: Source, at: Point) -> tuple[Statement, World, dict[str, A
 @recipe
 def blended(source: Source) -> Attempt:
     at = random_point(source)
-    make = source.choice((_same_function, _same_function, _amplified, _bounded, _any_blend))
+    make = source.choice((same_function, same_function, _amplified, bounded, _any_blend))
     return Attempt(*make(source, at))
 
 
@@ -340,11 +341,24 @@ def _any(source: Source) -> tuple[Statement, World]:
     return many(source, at) if source.random() < 0.6 else mixture(source, at)
 
 
-def _both_ways(source: Source) -> Attempt:
+def both_ways(source: Source) -> Attempt:
+    """What (P, Q) has and (Q, P) has not, while the guarantees are two-way."""
     goal, world = _any(source)
-    if not goal.claims[0].two_way:
-        raise Unsure
-    return Attempt(goal, world, {})
+    (stage,) = goal.stages
+    claim = fitting(source, world.stages[0], world.point, SINGLE)
+    if isinstance(stage, Blend):
+        links = tuple(replace(link, stage=_two_way(link.stage)) for link in stage.links)
+        stage = replace(stage, links=links)
+    elif isinstance(stage, (Repeated, Group)):
+        stage = replace(stage, stage=_two_way(stage.stage))
+    both = replace(claim, two_way=True, reverse=False)
+    return Attempt(replace(goal, stages=(stage,), claims=(both,)), world, {})
+
+
+def _two_way(single: Single) -> Assumed:
+    assert isinstance(single, Assumed)
+    both = (replace(g, two_way=True, reverse=False) for g in single.guarantees)
+    return Assumed(tuple(both))
 
 
 def _cut(source: Source) -> Attempt:
@@ -373,7 +387,7 @@ def _theorems() -> tuple[Theorem, ...]:
     return tuple(prove_statement(Statement(names, facts, (s,), (c,)), 20) for s, c in rows)
 
 
-def _use(source: Source) -> Attempt:
+def use(source: Source) -> Attempt:
     """Another number of copies, other weights or links, or less known of a part."""
     goal, world = _any(source)
     theorem = source.choice(_theorems())
@@ -401,7 +415,7 @@ def _use(source: Source) -> Attempt:
     return Attempt(goal, world, {"theorem": theorem, "mapping": tuple(names.items())})
 
 
-also("forward", _both_ways)
-also("directions", _both_ways)
+also("forward", both_ways)
+also("directions", both_ways)
 also("cut", _cut)
-also("use", _use)
+also("use", use)

@@ -14,16 +14,24 @@ from dpsym.kernel.sequents import Sequent
 from dpsym.kernel.statements import Assumed, Group, Repeated, Statement
 from tests.soundness import hostile_privacy, hostile_stages
 from tests.soundness.hostile_leaf import Source
+from tests.soundness.hostile_privacy import random_point
 
 Keep = Callable[[Goal], bool]
 MOST = 1500
 
 
-def noticed(rule: str) -> bool:
-    """Whether an attack shows that the rule is unsound."""
-    assert rule in hostile_stages.RECIPES
+def noticed(rule: str, recipe: hostile_privacy.Recipe | None = None) -> bool:
+    """Whether an attack, one of those by the recipe, shows that the rule is unsound."""
+    make = recipe or hostile_stages.RECIPES[rule]
     sources = (Source(f"{rule} {number}") for number in range(MOST))
-    return any(hostile_privacy.attack(rule, source)[0] == "UNSOUND" for source in sources)
+    return any(hostile_privacy.attack(rule, source, make)[0] == "UNSOUND" for source in sources)
+
+
+def blend(
+    make: Callable[..., tuple[Statement, hostile_privacy.World, dict[str, Any]]],
+) -> hostile_privacy.Recipe:
+    """Attacks on blends of one kind."""
+    return lambda source: hostile_privacy.Attempt(*make(source, random_point(source)))
 
 
 def keeping(monkeypatch: pytest.MonkeyPatch, rule: str, keep: Keep) -> None:
@@ -59,7 +67,6 @@ def is_base(premise: Goal) -> bool:
         ("induct", lambda p: isinstance(p, Statement) and not is_base(p)),
         ("induct", lambda p: isinstance(p, Sequent)),  # F(k) from F(k + 1)
         ("blended", lambda p: mentions(p, "$r")),
-        ("blended", lambda p: mentions(p, "$t")),  # convexity
         ("blended", lambda p: isinstance(p, Sequent) and not mentions(p, "$")),
     ],
 )
@@ -68,6 +75,11 @@ def test_a_rule_without_a_premise_is_noticed(
 ) -> None:
     keeping(monkeypatch, rule, lambda premise: not dropped(premise))
     assert noticed(rule)
+
+
+def test_a_blend_without_convexity_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    keeping(monkeypatch, "blended", lambda premise: not mentions(premise, "$t"))
+    assert noticed("blended", blend(hostile_stages.same_function))
 
 
 def test_more_copies_for_one_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -112,14 +124,14 @@ def test_supports_the_wrong_way_round_are_noticed(monkeypatch: pytest.MonkeyPatc
         return replace(data, supports=supports)
 
     monkeypatch.setattr(rules_privacy, "stage_data", turned)
-    assert noticed("blended")
+    assert noticed("blended", blend(hostile_stages.bounded))
 
 
 def test_a_theorem_about_another_shape_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rules_privacy, "_same_shape", lambda *_: None)
-    assert noticed("use")
+    assert noticed("use", hostile_stages.use)
 
 
 def test_a_blend_taken_for_symmetric_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rules_privacy, "Blend", type(None))
-    assert noticed("forward")
+    assert noticed("forward", hostile_stages.both_ways)
