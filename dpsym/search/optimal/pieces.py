@@ -8,7 +8,6 @@ enclosed over boxes, after division by a power of t where the piece is unbounded
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -34,7 +33,7 @@ from dpsym.kernel.rules import step
 from dpsym.kernel.rules_logic import branches
 from dpsym.kernel.sequents import Sequent, context
 from dpsym.kernel.statements import RATIO
-from dpsym.kernel.terms import ZERO, Term, derivative, subterms
+from dpsym.kernel.terms import Term, derivative, subterms
 from dpsym.search.leaf.budget import Budget
 
 BITS = 192
@@ -49,11 +48,10 @@ class Failed(Exception):
     """No proof by these means: the function is negative, or too close to 0."""
 
 
-def positive(goal: Sequent, hints: Sequence[float], budget: Budget) -> Proof:
-    """A proof of ``t > 0, ... |- F(t) >= 0``; raises Failed. ``hints`` are ratios at which F may be
-    small, to cut at."""
+def positive(goal: Sequent, budget: Budget) -> Proof:
+    """A proof of ``t > 0, ... |- F(t) >= 0``; raises Failed."""
     with precision(BITS):
-        return _Prover(budget, hints).cut(goal, _cuts(goal))
+        return _Prover(budget).cut(goal, _cuts(goal))
 
 
 def constant(goal: Sequent) -> Proof:
@@ -86,6 +84,8 @@ def _cuts(goal: Sequent) -> list[fmpq]:
                     at = rational(end)
                     if lo < at[0] and at[1] < hi:
                         found.add(end)
+    if not found and not (lo > 0 and hi.is_finite()):
+        return [fmpq(1)]  # what is large far out is not the same on both sides
     return sorted(found)
 
 
@@ -123,8 +123,8 @@ def _sign(item: Term, point: fmpq) -> int:
 
 
 class _Prover:
-    def __init__(self, budget: Budget, hints: Sequence[float]) -> None:
-        self.budget, self.hints = budget, sorted(hints)
+    def __init__(self, budget: Budget) -> None:
+        self.budget = budget
         self.left = _BOXES
 
     def cut(self, goal: Sequent, cuts: list[fmpq]) -> Proof:
@@ -163,10 +163,56 @@ class _Prover:
             return self.linear(goal, slope)
         if Evaluator(known.box, False)(goal.goal.term)[0] >= 0:
             return _boxes(("direct",))
+        lo, hi = known.box.get(RATIO, EVERYTHING)
+        if tm.log(T) in goal.goal.term.args or any(
+            tm.log(T) in part.args for part in goal.goal.term.args if part.op == "mul"
+        ):
+            if not (lo > 0 and hi.is_finite()):
+                return self.with_logarithm(goal, lo, hi)
         parameters = {"name": RATIO, "kind": "decay", "new": LOSS, "item": tm.ONE}
         *shown, moved = _premises(goal, "change", parameters)
         proofs = [constant(one) for one in shown]
         return Proof("change", parameters, (*proofs, self.waves(moved)))
+
+    def with_logarithm(self, goal: Sequent, lo: arb, hi: arb) -> Proof:
+        """Cut far out, where derivatives have the sign of one summand."""
+        failed = Failed("no place to cut")
+        for k in (2, 6, 12, 24, 48):
+            far = fmpq(2) ** (-k if hi.is_finite() else k)
+            if not (lo < arb(far) and arb(far) < hi):
+                continue
+            item = T - tm.num(far)
+            *shown, above, under = _premises(goal, "split", {"item": item})
+            direction = -1 if hi.is_finite() else 1
+            outer, inner = (under, above) if direction == -1 else (above, under)
+            try:
+                proofs = {id(outer): self.rising(outer, far, direction, 3)}
+                proofs[id(inner)] = self.smooth(inner)
+            except Failed as reason:
+                failed = reason
+                continue
+            first = [constant(one) for one in shown]
+            return Proof("split", {"item": item}, (*first, proofs[id(above)], proofs[id(under)]))
+        raise failed
+
+    def rising(self, goal: Sequent, start: fmpq, direction: int, depth: int) -> Proof:
+        """By the value at an end and the sign of the derivative."""
+        try:
+            return constant(goal)
+        except Failed:
+            if not depth:
+                raise
+        parameters = {
+            "name": RATIO,
+            "start": tm.num(start),
+            "direction": direction,
+            "from_open": False,
+        }
+        *shown, slope = _premises(goal, "derive", parameters)
+        proofs = [constant(one) for one in shown]
+        return Proof(
+            "derive", parameters, (*proofs, self.rising(slope, start, direction, depth - 1))
+        )
 
     def waves(self, goal: Sequent) -> Proof:
         """A sum of exponentials of u = -log t, divided by one that occurs twice, as its coefficients
@@ -293,8 +339,6 @@ def _ends(goal: Sequent) -> list[tuple[Term, int]]:
     """The bounds of t that the hypotheses state: (end, 1) from below and (end, -1) from above."""
     known, found = context(goal.hypotheses), []
     best: dict[int, arb] = {}
-    for x, slope, _, _ in known.bounds:
-        del x, slope
     for fact in goal.hypotheses:
         split = known.affine(fact.term, RATIO) if fact.rel != "!=" else None
         if split is None:
@@ -326,6 +370,3 @@ def _premises(goal: Sequent, rule: str, parameters: dict[str, Any]) -> list[Sequ
         return [one for one in step(goal, rule, parameters) if isinstance(one, Sequent)]
     except Refusal as refusal:
         raise Failed(str(refusal)) from None
-
-
-__all__ = ["ZERO", "Failed", "constant", "positive"]

@@ -17,7 +17,7 @@ from flint import fmpq
 
 from dpsym.kernel.definitions import P_RAY, Q_RAY, Moment, Support, live_rays
 from dpsym.kernel.statements import RATIO
-from dpsym.kernel.terms import ONE, derivative
+from dpsym.kernel.terms import ONE, derivative, substitute
 from dpsym.search.refutation.curves import Array, Curve, sorted_once
 from dpsym.search.refutation.exact import dyadic, number
 
@@ -28,6 +28,7 @@ _CLOSE = 1e-9  # the gap at which the rounds end
 _LARGEST = 1e12  # a column beyond it carries no useful mass
 _NEXT = 1e-12  # how far from a kink of the goal a jump is seen
 _FARTHEST = 80.0
+_ROUNDING = 4e-16
 _EVERYWHERE = np.linspace(-100, 100, 801)
 
 
@@ -58,19 +59,15 @@ def row_of(item: Moment) -> Row:
     curve, slope = Curve.of(item.form, {}), 0.0
     base = number(item.form.at(ONE), {})
     if not item.form.f.kinked:
-        slope = float(curve_slope(item))
+        slope = number(substitute(derivative(item.form.f, RATIO), {RATIO: ONE}), {})
     return Row(curve, dyadic(base), dyadic(slope), number(item.bound, {}))
 
 
-def curve_slope(item: Moment) -> float:
-    from dpsym.kernel.terms import substitute
-
-    return number(substitute(derivative(item.form.f, RATIO), {RATIO: ONE}), {})
 
 
 @dataclass(frozen=True)
 class Solution:
-    """``value`` is the most the goal can be with these atoms; ``p``, ``q`` are the masses of the
+    """``value`` is the most the goal, less its tangent at 1, can be with these atoms; ``p``, ``q`` are the masses of the
     atoms that are used; ``a``, ``b``, ``weights`` the multipliers of the rows."""
 
     value: float
@@ -90,10 +87,9 @@ class Problem:
         self.moments = tuple(item for item in items if isinstance(item, Moment))
         self.rows = [row_of(item) for item in self.moments]
         self.used = [math.isfinite(row.room) for row in self.rows]
-        self.goal = Curve.of(goal.form, {})
+        self.goal = row_of(goal)
         self.low, self.high = -math.inf, math.inf
-        kinks = self.goal.kinks()
-        self.jumps = list(kinks)
+        kinks = self.goal.curve.kinks()
         for row, item in zip(self.rows, self.moments, strict=True):
             own = row.curve.kinks()
             kinks += own
@@ -107,6 +103,41 @@ class Problem:
                 else:
                     self.high = min(self.high, end)
         self.kinks = kinks + [x for x in (self.low, self.high) if math.isfinite(x)]
+
+    def infinite(self) -> bool:
+        """Whether the goal has no bound: it is infinite where mass may be, or outgrows all
+        constraints far out."""
+        ends = {P_RAY: self.goal.curve.at_p, Q_RAY: self.goal.curve.at_q}
+        if any(math.isinf(ends[ray]) for ray in self.rays):
+            return True
+        for sign in (1.0, -1.0):
+            end = self.high if sign > 0 else -self.low
+            if math.isfinite(end):
+                continue
+            far = sign * np.array([30.0, 60.0])
+            p, q = atoms(far)
+            with np.errstate(all="ignore"):
+                size = np.abs(self.goal(p, q))
+                most = np.full(2, 1.0)
+                for row, used in zip(self.rows, self.used, strict=True):
+                    if used:
+                        most = np.maximum(most, np.abs(row.curve(p, q)))
+                growth = size / most
+            if growth[1] > 10 * growth[0] and size[1] > 10:
+                return True
+        return False
+
+    def unbounded(self, found: Solution) -> list[tuple[Array, Array]]:
+        """Atoms with a little mass where the goal is largest."""
+        out = []
+        for share in (1e-3, 1e-6, 1e-9, 1e-12):
+            for first, second in ((share, 0.0), (0.0, share)):
+                out.append((np.array([first, 1 - share]), np.array([second, 1 - share])))
+        for reach in (40.0, 30.0, 20.0, 10.0):
+            far = self.on(self.inside(np.linspace(-reach, reach, 401)), 1.0)
+            if far is not None:
+                out.append((far.p, far.q))
+        return [*out, (found.p, found.q)]
 
     def restrict(self, row: Row) -> None:
         """A hockey stick whose bound is 0 says what a support says."""
@@ -128,7 +159,16 @@ class Problem:
         return curve(p, q)
 
     def reach(self) -> float:
-        return min(_FARTHEST, max([10.0, *(2 * abs(k) + 6 for k in self.kinks)]))
+        """How far from 0 a log-ratio may matter: some way beyond the kinks, and to where a moment
+        allows almost all of the mass."""
+        found = [10.0, *(2 * abs(k) + 6 for k in self.kinks)]
+        p, q = atoms(_EVERYWHERE)
+        for row in self.rows:
+            with np.errstate(all="ignore"):
+                open_to = np.abs(_EVERYWHERE[row.curve(p, q) < row.bound])
+            if 0 < open_to.size < _EVERYWHERE.size:
+                found.append(float(open_to.max()) + 2)
+        return min(_FARTHEST, max(found))
 
     def grid(self) -> Array:
         reach = self.reach()
@@ -138,9 +178,8 @@ class Problem:
 
     def inside(self, logs: Array) -> Array:
         """Those that supports allow, with room for rounding."""
-        room = 4e-16
-        low = self.low + room * abs(self.low) if math.isfinite(self.low) else -math.inf
-        high = self.high - room * abs(self.high) if math.isfinite(self.high) else math.inf
+        low = self.low + _ROUNDING * (1 + abs(self.low)) if math.isfinite(self.low) else -math.inf
+        high = self.high - _ROUNDING * (1 + abs(self.high)) if math.isfinite(self.high) else math.inf
         kept = logs[(logs >= low) & (logs <= high)]
         ends = [x for x in (low, high) if math.isfinite(x)]
         return sorted_once([*kept.tolist(), *ends])

@@ -1,0 +1,344 @@
+"""The best value of a claim's parameter that follows from one stage's guarantees, at numbers.
+
+From above by a theorem, from below by distributions that meet the guarantees and break the claim.
+Nothing that is computed in floating point is reported before the kernel, or the trusted check of
+witnesses, has accepted it.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+
+from flint import fmpq
+
+from dpsym.kernel import terms as tm
+from dpsym.kernel.definitions import Moment, Support, constraints
+from dpsym.kernel.proofs import Proof
+from dpsym.kernel.refusal import Refusal
+from dpsym.kernel.rules_privacy import statement_obligations
+from dpsym.kernel.statements import Assumed, Fact, Guarantee, Statement
+from dpsym.kernel.terms import substitute
+from dpsym.kernel.theorems import Theorem, prove
+from dpsym.refutations import Refutation
+from dpsym.search.leaf.budget import Budget
+from dpsym.search.optimal.lower import refutation, witness
+from dpsym.search.optimal.numbers import around, at_least, reached
+from dpsym.search.optimal.pieces import Failed, constant
+from dpsym.search.optimal.program import Problem, Solution
+from dpsym.search.optimal.upper import SPARE, bound_of, tower
+from dpsym.search.refutation.exact import dyadic, number
+
+_TRIES = 24  # linear programs for one place of a parameter inside of a divergence
+_SMALL = 1e-13
+
+
+class Unsuited(Exception):
+    """The statement is not of the kind that this search is for."""
+
+
+class Vacuous(Exception):
+    """No pair of distributions seems to meet the guarantees."""
+
+
+@dataclass(frozen=True)
+class Answer:
+    """``proved`` is a value with which the claim is a theorem, ``broken`` one with which it has a
+    witness; None if there is none, or none was found. ``infinite``: no value makes it true."""
+
+    proved: fmpq | None
+    theorem: Theorem | None
+    broken: fmpq | None
+    refutation: Refutation | None
+    infinite: bool = False
+
+
+@dataclass(frozen=True)
+class Question:
+    """A statement without variables but for the parameter of its claim that is asked for."""
+
+    statement: Statement
+    name: str
+
+    def at(self, value: fmpq) -> Statement:
+        """The statement with a number for the parameter."""
+        claims = tuple(claim.substitute({self.name: tm.num(value)}) for claim in self.claims)
+        return replace(self.statement, variables=(), facts=self.facts, claims=claims)
+
+    @property
+    def claims(self) -> tuple[Guarantee, ...]:
+        return self.statement.claims
+
+    @property
+    def facts(self) -> tuple[Fact, ...]:
+        """Those that are not about the parameter."""
+        return tuple(fact for fact in self.statement.facts if self.name not in fact.term.vars)
+
+    def allows(self, value: fmpq) -> bool:
+        """Whether the value is one that the parameter may have, for certain."""
+        at = {self.name: tm.num(value)}
+        own = (fact for fact in self.statement.facts if self.name in fact.term.vars)
+        return all(at_least(substitute(fact.term, at)) for fact in own)
+
+
+def ways(claim: Guarantee, symmetric: bool) -> list[Guarantee]:
+    """The claim for (P, Q) alone and for (Q, P) alone, once if they say the same."""
+    if not claim.two_way:
+        return [claim]
+    sides = (False,) if symmetric else (False, True)
+    return [replace(claim, two_way=False, reverse=reverse) for reverse in sides]
+
+
+def guarantees(statement: Statement) -> tuple[Guarantee, ...]:
+    """The only stage's guarantees; raises Unsuited for other statements."""
+    if len(statement.stages) != 1 or not isinstance(statement.stages[0], Assumed):
+        raise Unsuited("one stage that is assumed guarantees")
+    if len(statement.claims) != 1:
+        raise Unsuited("one claim")
+    return statement.stages[0].guarantees
+
+
+def best(question: Question, budget: Budget) -> Answer:
+    """Both ends; raises Unsuited, Vacuous or OutOfBudget."""
+    given = guarantees(question.statement)
+    for guarantee in given:
+        found = constraints(guarantee)
+        if not found or not all(isinstance(item, (Moment, Support)) for item in found):
+            raise Unsuited("guarantees that are bounds of moments or of the loss")
+    (claim,) = question.claims
+    symmetric = all(guarantee.two_way for guarantee in given)
+    sides = ways(claim, symmetric)
+    forms = [constraints(side) for side in sides]
+    if not all(len(items) == 1 and isinstance(items[0], Moment) for items in forms):
+        raise Unsuited("a claim that bounds a moment")
+    moments = [item for (item,) in forms if isinstance(item, Moment)]
+    search = _Search(question, given, symmetric, budget)
+    if any(question.name in item.form.f.vars for item in moments):
+        return search.inside(sides)
+    return search.outside(sides, moments)
+
+
+class _Search:
+    def __init__(
+        self, question: Question, given: tuple[Guarantee, ...], symmetric: bool, budget: Budget
+    ) -> None:
+        self.question, self.given, self.symmetric = question, given, symmetric
+        self.budget = budget
+        self.items = tuple(dict.fromkeys(item for one in given for item in constraints(one)))
+
+    def solved(self, goal: Moment) -> tuple[Problem, Solution]:
+        self.budget.check()
+        problem = Problem(self.items, goal)
+        found = problem.solve()
+        if found is None:
+            raise Vacuous
+        return problem, found
+
+    # -- the parameter is in the bound alone
+
+    def outside(self, sides: list[Guarantee], moments: list[Moment]) -> Answer:
+        solved = [self.solved(item) for item in moments]
+        if any(problem.infinite() for problem, _ in solved):
+            return self.unbounded(moments, solved)
+        broken, refuted = self.from_below(moments, solved)
+        proved, theorem = self.from_above(sides, moments, solved)
+        return Answer(proved, theorem, broken, refuted)
+
+    def from_below(
+        self, moments: list[Moment], solved: list[tuple[Problem, Solution]]
+    ) -> tuple[fmpq | None, Refutation | None]:
+        """The largest value at which one direction is broken."""
+        found: tuple[fmpq | None, Refutation | None] = (None, None)
+        for item, (_, solution) in zip(moments, solved, strict=True):
+            seen = witness(self.items, solution.p, solution.q, item.form)
+            if seen is None or seen[1] is None:
+                continue
+            value = reached(item.bound, self.question.name, seen[1] - abs(seen[1]) / 10**30, False)
+            if value is not None and (found[0] is None or value > found[0]):
+                refuted = refutation(self.question.at(value), seen[0])
+                if refuted is not None:
+                    found = value, refuted
+        return found
+
+    def from_above(
+        self,
+        sides: list[Guarantee],
+        moments: list[Moment],
+        solved: list[tuple[Problem, Solution]],
+    ) -> tuple[fmpq | None, Theorem | None]:
+        """The smallest value at which both directions are proved."""
+        for spare in SPARE:
+            rows, values = [], []
+            for side, item, (problem, solution) in zip(sides, moments, solved, strict=True):
+                row, upper = bound_of(self.one_way(side), problem, solution, spare)
+                value = reached(item.bound, self.question.name, upper, True)
+                if value is None:
+                    return None, None
+                rows.append(row)
+                values.append(value)
+            top = max(values)
+            try:
+                proofs = [
+                    tower(self.one_way(side, top), row, self.budget)
+                    for side, row in zip(sides, rows, strict=True)
+                ]
+                return top, self.theorem(top, proofs)
+            except (Failed, Refusal):
+                continue
+        return None, None
+
+    def one_way(self, side: Guarantee, value: fmpq | None = None) -> Statement:
+        if value is None:
+            return replace(self.question.statement, claims=(side,))
+        claim = side.substitute({self.question.name: tm.num(value)})
+        return replace(self.question.at(value), claims=(claim,))
+
+    def theorem(self, value: fmpq, proofs: list[Proof]) -> Theorem:
+        """The theorem for both directions, from proofs of what is left of them."""
+        statement = self.question.at(value)
+        (claim,) = statement.claims
+        proof = proofs[0]
+        if claim.two_way:
+            rule = "forward" if self.symmetric else "directions"
+            proof = Proof(rule, {}, tuple(proofs))
+        shown = tuple(constant(one) for one in statement_obligations(statement))
+        return prove(statement, proof, shown)
+
+    def unbounded(
+        self, moments: list[Moment], solved: list[tuple[Problem, Solution]]
+    ) -> Answer:
+        """No finite value: a witness against a large one."""
+        for item, (problem, solution) in zip(moments, solved, strict=True):
+            if not problem.infinite():
+                continue
+            for p, q in problem.unbounded(solution):
+                seen = witness(self.items, p, q, item.form)
+                if seen is None:
+                    continue
+                value: fmpq | None = fmpq(10**6)
+                if seen[1] is not None:
+                    value = reached(item.bound, self.question.name, seen[1] * fmpq(999, 1000), False)
+                if value is None:
+                    continue
+                refuted = refutation(self.question.at(value), seen[0])
+                if refuted is not None:
+                    return Answer(None, None, value, refuted, infinite=True)
+        return Answer(None, None, None, None, infinite=True)
+
+    # -- the parameter is in the divergence itself
+
+    def inside(self, sides: list[Guarantee]) -> Answer:
+        """The place where the most that the divergence can be crosses its bound."""
+        excess = self.excess(sides)
+        root = _root(excess)
+        if root is None:
+            return Answer(None, None, None, None)
+        place, falling = root
+        proved, theorem = self.first_proved(sides, place, up=falling)
+        broken, refuted = self.first_broken(sides, place, up=not falling)
+        return Answer(proved, theorem, broken, refuted)
+
+    def moments(self, sides: list[Guarantee], value: fmpq) -> list[Moment]:
+        out = []
+        for side in sides:
+            (item,) = constraints(side.substitute({self.question.name: tm.num(value)}))
+            assert isinstance(item, Moment)
+            out.append(item)
+        return out
+
+    def excess(self, sides: list[Guarantee]) -> Callable[[float], float]:
+        """The logarithm of the largest quotient of a divergence and its bound."""
+
+        def at(value: float) -> float:
+            most = -math.inf
+            for item in self.moments(sides, dyadic(value)):
+                problem, found = self.solved(item)
+                if problem.infinite():
+                    return math.inf
+                room = number(item.bound - tm.num(problem.goal.base), {})
+                if found.value <= _SMALL:
+                    continue
+                most = max(most, math.inf if room <= 0 else math.log(found.value / room))
+            return most
+
+        return at
+
+    def first_proved(
+        self, sides: list[Guarantee], place: float, up: bool
+    ) -> tuple[fmpq | None, Theorem | None]:
+        for value in around(place, up) if place else [fmpq(0)]:
+            if not self.question.allows(value):
+                continue
+            proofs = []
+            try:
+                for side, item in zip(sides, self.moments(sides, value), strict=True):
+                    goal = self.one_way(side, value)
+                    problem, found = self.solved(item)
+                    row, upper = bound_of(goal, problem, found, SPARE[0])
+                    if not at_least(item.bound - tm.num(upper)):
+                        break
+                    proofs.append(tower(goal, row, self.budget))
+                else:
+                    return value, self.theorem(value, proofs)
+            except (Failed, Refusal):
+                continue
+        return None, None
+
+    def first_broken(
+        self, sides: list[Guarantee], place: float, up: bool
+    ) -> tuple[fmpq | None, Refutation | None]:
+        if not place:
+            return None, None
+        for value in around(place, up):
+            for item in self.moments(sides, value):
+                _, found = self.solved(item)
+                seen = witness(self.items, found.p, found.q, item.form)
+                if seen is None:
+                    continue
+                refuted = refutation(self.question.at(value), seen[0])
+                if refuted is not None:
+                    return value, refuted
+        return None, None
+
+
+def _root(excess: Callable[[float], float]) -> tuple[float, bool] | None:
+    """Where a monotone function is 0 above 0, and whether it falls; 0 if it is below 0 there."""
+    tries = 0
+
+    def value(x: float) -> float:
+        nonlocal tries
+        tries += 1
+        return max(-700.0, min(700.0, excess(x)))
+
+    low, high = 1e-9, 1.0
+    ends = value(low), value(high)
+    if ends[0] <= 0 and ends[1] <= 0 and ends[1] <= ends[0]:
+        return 0.0, True
+    falling = ends[1] < ends[0]
+    while (ends[1] > 0) == falling:
+        if high > 1e6 or tries > _TRIES:
+            return None
+        low, high = high, high * 2
+        ends = ends[1], value(high)
+    if not math.isfinite(ends[0] + ends[1]):
+        return None
+    side = 0
+    a, b = ends
+    while tries < 4 * _TRIES and high - low > 1e-13 * high:
+        middle = (low * b - high * a) / (b - a) if tries % 4 else (low + high) / 2
+        if not low < middle < high:
+            middle = (low + high) / 2
+        here = value(middle)
+        if abs(here) < 1e-12:
+            return middle, falling
+        if (here > 0) == (a > 0):
+            low, a = middle, here
+            b = b / 2 if side == 1 else b
+            side = 1
+        else:
+            high, b = middle, here
+            a = a / 2 if side == -1 else a
+            side = -1
+    return (low + high) / 2, falling
+
