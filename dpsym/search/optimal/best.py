@@ -8,7 +8,7 @@ witnesses, has accepted it.
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 
 from flint import fmpq
@@ -24,14 +24,17 @@ from dpsym.kernel.theorems import Theorem, prove
 from dpsym.refutations import Refutation
 from dpsym.search.leaf.budget import Budget
 from dpsym.search.optimal.lower import refutation, witness
-from dpsym.search.optimal.numbers import around, at_least, reached
+from dpsym.search.optimal.numbers import at_least, reached, rounded
 from dpsym.search.optimal.pieces import Failed, constant
-from dpsym.search.optimal.program import Problem, Solution
+from dpsym.search.optimal.program import CLOSE, Problem, Solution
 from dpsym.search.optimal.upper import SPARE, bound_of, tower
+from dpsym.search.privacy.prover import Stuck, prove_statement
 from dpsym.search.refutation.exact import dyadic, number
 
 _TRIES = 24  # linear programs for one place of a parameter inside of a divergence
 _SMALL = 1e-13
+_START = {"RenyiDP": 1.0}  # of an order
+_GAPS = (3e-8, 3e-7, 3e-6, 1e-4, 1e-3, 1e-2)  # logarithms of how far a divergence is from its bound
 
 
 class Unsuited(Exception):
@@ -127,10 +130,10 @@ class _Search:
         self.budget = budget
         self.items = tuple(dict.fromkeys(item for one in given for item in constraints(one)))
 
-    def solved(self, goal: Moment) -> tuple[Problem, Solution]:
+    def solved(self, goal: Moment, close: float = CLOSE) -> tuple[Problem, Solution]:
         self.budget.check()
         problem = Problem(self.items, goal)
-        found = problem.solve()
+        found = problem.solve(close)
         if found is None:
             raise Vacuous
         return problem, found
@@ -138,9 +141,12 @@ class _Search:
     # -- the parameter is in the bound alone
 
     def outside(self, sides: list[Guarantee], moments: list[Moment]) -> Answer:
+        problems = [Problem(self.items, item) for item in moments]
+        if any(problem.infinite() for problem in problems):
+            return self.unbounded(moments, problems)
         solved = [self.solved(item) for item in moments]
-        if any(problem.infinite() for problem, _ in solved):
-            return self.unbounded(moments, solved)
+        if all(found.value <= _SMALL for _, found in solved):
+            return self.least()
         broken, refuted = self.from_below(moments, solved)
         proved, theorem = self.from_above(sides, moments, solved)
         return Answer(proved, theorem, broken, refuted)
@@ -205,14 +211,20 @@ class _Search:
         shown = tuple(constant(one) for one in statement_obligations(statement))
         return prove(statement, proof, shown)
 
-    def unbounded(
-        self, moments: list[Moment], solved: list[tuple[Problem, Solution]]
-    ) -> Answer:
+    def least(self) -> Answer:
+        """Nothing is left of the divergence: 0, if that is proved."""
+        try:
+            theorem = prove_statement(self.question.at(fmpq(0)), min(5.0, self.budget.left()))
+        except (Stuck, Refusal):
+            return Answer(None, None, None, None)
+        return Answer(fmpq(0), theorem, None, None)
+
+    def unbounded(self, moments: list[Moment], problems: list[Problem]) -> Answer:
         """No finite value: a witness against a large one."""
-        for item, (problem, solution) in zip(moments, solved, strict=True):
+        for item, problem in zip(moments, problems, strict=True):
             if not problem.infinite():
                 continue
-            for p, q in problem.unbounded(solution):
+            for p, q in problem.unbounded():
                 seen = witness(self.items, p, q, item.form)
                 if seen is None:
                     continue
@@ -230,13 +242,16 @@ class _Search:
 
     def inside(self, sides: list[Guarantee]) -> Answer:
         """The place where the most that the divergence can be crosses its bound."""
-        excess = self.excess(sides)
-        root = _root(excess)
-        if root is None:
+        start = max(_START.get(side.name, 0.0) for side in sides)
+        found = _root(self.excess(sides, 1e-5), self.excess(sides, CLOSE), start)
+        if found is None:
             return Answer(None, None, None, None)
-        place, falling = root
-        proved, theorem = self.first_proved(sides, place, up=falling)
-        broken, refuted = self.first_broken(sides, place, up=not falling)
+        if found.slope == 0:
+            proved, theorem = self.first_proved(sides, [dyadic(found.place)])
+            return Answer(proved, theorem, None, None)
+        falling = found.slope < 0
+        proved, theorem = self.first_proved(sides, found.beyond(up=falling))
+        broken, refuted = self.first_broken(sides, found.beyond(up=not falling))
         return Answer(proved, theorem, broken, refuted)
 
     def moments(self, sides: list[Guarantee], value: fmpq) -> list[Moment]:
@@ -247,15 +262,16 @@ class _Search:
             out.append(item)
         return out
 
-    def excess(self, sides: list[Guarantee]) -> Callable[[float], float]:
+    def excess(self, sides: list[Guarantee], close: float) -> Callable[[float], float]:
         """The logarithm of the largest quotient of a divergence and its bound."""
 
         def at(value: float) -> float:
             most = -math.inf
             for item in self.moments(sides, dyadic(value)):
-                problem, found = self.solved(item)
+                problem = Problem(self.items, item)
                 if problem.infinite():
                     return math.inf
+                problem, found = self.solved(item, close)
                 room = number(item.bound - tm.num(problem.goal.base), {})
                 if found.value <= _SMALL:
                     continue
@@ -265,9 +281,9 @@ class _Search:
         return at
 
     def first_proved(
-        self, sides: list[Guarantee], place: float, up: bool
+        self, sides: list[Guarantee], values: Iterable[fmpq]
     ) -> tuple[fmpq | None, Theorem | None]:
-        for value in around(place, up) if place else [fmpq(0)]:
+        for value in values:
             if not self.question.allows(value):
                 continue
             proofs = []
@@ -286,11 +302,9 @@ class _Search:
         return None, None
 
     def first_broken(
-        self, sides: list[Guarantee], place: float, up: bool
+        self, sides: list[Guarantee], values: Iterable[fmpq]
     ) -> tuple[fmpq | None, Refutation | None]:
-        if not place:
-            return None, None
-        for value in around(place, up):
+        for value in values:
             for item in self.moments(sides, value):
                 _, found = self.solved(item)
                 seen = witness(self.items, found.p, found.q, item.form)
@@ -302,43 +316,63 @@ class _Search:
         return None, None
 
 
-def _root(excess: Callable[[float], float]) -> tuple[float, bool] | None:
-    """Where a monotone function is 0 above 0, and whether it falls; 0 if it is below 0 there."""
-    tries = 0
+@dataclass(frozen=True)
+class _Root:
+    """Where a function is about 0, and its slope there; slope 0: it is below 0 from there on."""
+
+    place: float
+    slope: float
+
+    def beyond(self, up: bool) -> Iterator[fmpq]:
+        """Places on one side, ever farther away, at which the function is not too close to 0."""
+        for gap in _GAPS:
+            step = gap / abs(self.slope)
+            yield rounded(dyadic(self.place + step if up else self.place - step), up)
+
+
+def _root(
+    coarse: Callable[[float], float], fine: Callable[[float], float], start: float
+) -> _Root | None:
+    """Where a monotone function crosses 0 beyond a start."""
 
     def value(x: float) -> float:
-        nonlocal tries
-        tries += 1
-        return max(-700.0, min(700.0, excess(x)))
+        return max(-700.0, min(700.0, coarse(start + x)))
 
-    low, high = 1e-9, 1.0
-    ends = value(low), value(high)
-    if ends[0] <= 0 and ends[1] <= 0 and ends[1] <= ends[0]:
-        return 0.0, True
-    falling = ends[1] < ends[0]
-    while (ends[1] > 0) == falling:
-        if high > 1e6 or tries > _TRIES:
+    low, high = 1e-6, 1.0
+    a, b = value(low), value(high)
+    if a <= 0 and b <= a:
+        return _Root(start, 0.0)
+    falling = b < a
+    while (b > 0) == falling:
+        if high > 1e6:
             return None
         low, high = high, high * 2
-        ends = ends[1], value(high)
-    if not math.isfinite(ends[0] + ends[1]):
-        return None
+        a, b = b, value(high)
     side = 0
-    a, b = ends
-    while tries < 4 * _TRIES and high - low > 1e-13 * high:
-        middle = (low * b - high * a) / (b - a) if tries % 4 else (low + high) / 2
-        if not low < middle < high:
+    for count in range(_TRIES):
+        middle = (low * b - high * a) / (b - a)
+        if count % 4 == 3 or not low < middle < high:
             middle = (low + high) / 2
         here = value(middle)
-        if abs(here) < 1e-12:
-            return middle, falling
+        if abs(here) < 1e-3 or high - low < 1e-6 * high:
+            break
         if (here > 0) == (a > 0):
-            low, a = middle, here
-            b = b / 2 if side == 1 else b
+            low, a, b = middle, here, b / 2 if side == 1 else b
             side = 1
         else:
-            high, b = middle, here
-            a = a / 2 if side == -1 else a
+            high, b, a = middle, here, a / 2 if side == -1 else a
             side = -1
-    return (low + high) / 2, falling
-
+    step = max(1e-3 * middle, 1e-12)
+    first = fine(start + middle), fine(start + middle + step)
+    slope = (first[1] - first[0]) / step
+    if not math.isfinite(slope) or slope == 0:
+        return None
+    place = middle
+    for _ in range(4):
+        here = fine(start + place)
+        if abs(here) < 1e-10:
+            break
+        before, place = place, place - here / slope
+        if not place > 0:
+            place = before / 2
+    return _Root(start + place, slope)

@@ -24,7 +24,7 @@ from dpsym.search.refutation.exact import dyadic, number
 COUNT = 321  # points of the first grid
 _ROUNDS = 40
 _ADDED = 40  # points in one round
-_CLOSE = 1e-9  # the gap at which the rounds end
+CLOSE = 1e-9  # the gap at which the rounds end
 _LARGEST = 1e12  # a column beyond it carries no useful mass
 _NEXT = 1e-12  # how far from a kink of the goal a jump is seen
 _FARTHEST = 80.0
@@ -127,7 +127,7 @@ class Problem:
                 return True
         return False
 
-    def unbounded(self, found: Solution) -> list[tuple[Array, Array]]:
+    def unbounded(self) -> list[tuple[Array, Array]]:
         """Atoms with a little mass where the goal is largest."""
         out = []
         for share in (1e-3, 1e-6, 1e-9, 1e-12):
@@ -137,7 +137,7 @@ class Problem:
             far = self.on(self.inside(np.linspace(-reach, reach, 401)), 1.0)
             if far is not None:
                 out.append((far.p, far.q))
-        return [*out, (found.p, found.q)]
+        return out
 
     def restrict(self, row: Row) -> None:
         """A hockey stick whose bound is 0 says what a support says."""
@@ -184,8 +184,9 @@ class Problem:
         ends = [x for x in (low, high) if math.isfinite(x)]
         return sorted_once([*kept.tolist(), *ends])
 
-    def solve(self) -> Solution | None:
-        """The multipliers after enough rounds; None if the atoms cannot meet the constraints."""
+    def solve(self, close: float = CLOSE) -> Solution | None:
+        """The multipliers after enough rounds; None if the atoms cannot meet the constraints.
+        ``close`` is the gap at which the rounds end."""
         logs, scale = self.grid(), 1.0
         found: Solution | None = None
         best: Solution | None = None
@@ -200,7 +201,7 @@ class Problem:
             found = Solution(**{**vars(found), "gap": gap})
             if best is None or gap <= best.gap:
                 best = found
-            if gap < _CLOSE or not len(more):
+            if gap < close or not len(more):
                 break
             logs = self.inside(sorted_once([*logs.tolist(), *more.tolist()]))
         return None if best is None else self.outweighed(self.without_noise(best, logs))
@@ -214,7 +215,7 @@ class Problem:
             weights[i] = 0.0
             less = Solution(**{**vars(found), "weights": weights})
             _, gap = self.lowest(less, logs)
-            if gap < max(_CLOSE, 2 * found.gap):
+            if gap < max(CLOSE, 2 * found.gap):
                 found = Solution(**{**vars(less), "gap": gap})
         return found
 
