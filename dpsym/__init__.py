@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from dpsym.version import VERSION as __version__
 
 if TYPE_CHECKING:
+    from dpsym.bounding import Bound, bound
     from dpsym.checking import check, check_inequality, prove
     from dpsym.combinators import compose, postprocess
     from dpsym.enclosures import Enclosure
@@ -57,6 +58,7 @@ if TYPE_CHECKING:
     from dpsym.verdicts import Proved, Refuted, Unknown, Vacuous, Verdict
 
 _HOMES = {
+    "bounding": ("Bound", "bound"),
     "checking": ("check", "check_inequality", "prove"),
     "combinators": ("compose", "postprocess"),
     "enclosures": ("Enclosure",),
