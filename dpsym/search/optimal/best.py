@@ -17,18 +17,30 @@ from dpsym.kernel import terms as tm
 from dpsym.kernel.definitions import Moment, Support, constraints
 from dpsym.kernel.proofs import Proof
 from dpsym.kernel.refusal import Refusal
+from dpsym.kernel.rules import step
 from dpsym.kernel.rules_privacy import statement_obligations
+from dpsym.kernel.sequents import Sequent
 from dpsym.kernel.statements import Assumed, Fact, Guarantee, Statement
 from dpsym.kernel.terms import substitute
 from dpsym.kernel.theorems import Theorem, prove
 from dpsym.refutations import Refutation
 from dpsym.search.leaf.budget import Budget
-from dpsym.search.optimal.lower import refutation, witness
+from dpsym.search.optimal.families import (
+    Chosen,
+    atoms,
+    grid,
+    is_family,
+    items_of,
+    members,
+    orders,
+)
+from dpsym.search.optimal.lower import Found, refutation, witness
 from dpsym.search.optimal.numbers import at_least, reached, rounded
 from dpsym.search.optimal.pieces import Failed, constant
 from dpsym.search.optimal.program import CLOSE, Problem, Solution
 from dpsym.search.optimal.upper import SPARE, bound_of, tower
 from dpsym.search.privacy.prover import Stuck, prove_statement
+from dpsym.search.refutation.curves import Array
 from dpsym.search.refutation.exact import dyadic, number
 
 _TRIES = 24  # linear programs for one place of a parameter inside of a divergence
@@ -107,7 +119,7 @@ def best(question: Question, budget: Budget) -> Answer:
     given = guarantees(question.statement)
     for guarantee in given:
         found = constraints(guarantee)
-        if not found or not all(isinstance(item, (Moment, Support)) for item in found):
+        if not (found or is_family(guarantee)) or not all(isinstance(item, (Moment, Support)) for item in found):
             raise Unsuited("guarantees that are bounds of moments or of the loss")
     (claim,) = question.claims
     symmetric = all(guarantee.two_way for guarantee in given)
@@ -118,6 +130,8 @@ def best(question: Question, budget: Budget) -> Answer:
     moments = [item for (item,) in forms if isinstance(item, Moment)]
     search = _Search(question, given, symmetric, budget)
     if any(question.name in item.form.f.vars for item in moments):
+        if any(map(is_family, given)):
+            raise Unsuited("a parameter in the bound alone, for families")
         return search.inside(sides)
     return search.outside(sides, moments)
 
@@ -128,7 +142,17 @@ class _Search:
     ) -> None:
         self.question, self.given, self.symmetric = question, given, symmetric
         self.budget = budget
-        self.items = tuple(dict.fromkeys(item for one in given for item in constraints(one)))
+        self.items = items_of(given, ())
+        self.orders: Chosen = ()
+        self.wide: Chosen = ()
+
+    def choose_orders(self, goals: list[Moment]) -> None:
+        """For families: the members that a proof uses, and those that a witness keeps to."""
+        if any(map(is_family, self.given)):
+            own = [arg.value for claim in self.question.claims for arg in claim.args[:1] if arg is not None and isinstance(arg.value, fmpq) and arg.value > 1]
+            self.orders, wide = orders(self.given, goals, own, self.budget)
+            self.items = items_of(self.given, self.orders)
+            self.wide = wide
 
     def solved(self, goal: Moment, close: float = CLOSE) -> tuple[Problem, Solution]:
         self.budget.check()
@@ -141,6 +165,7 @@ class _Search:
     # -- the parameter is in the bound alone
 
     def outside(self, sides: list[Guarantee], moments: list[Moment]) -> Answer:
+        self.choose_orders(moments)
         problems = [Problem(self.items, item) for item in moments]
         if any(problem.infinite() for problem in problems):
             return self.unbounded(moments, problems)
@@ -157,15 +182,24 @@ class _Search:
         """The largest value at which one direction is broken."""
         found: tuple[fmpq | None, Refutation | None] = (None, None)
         for item, (_, solution) in zip(moments, solved, strict=True):
-            seen = witness(self.items, solution.p, solution.q, item.form)
-            if seen is None or seen[1] is None:
+            if self.orders:
+                wider = atoms(self.given, self.wide, item, self.budget)
+                if wider is None:
+                    continue
+                solution = wider
+            seen = self.witness(solution.p, solution.q, item)
+            if seen is None or seen.value is None:
                 continue
-            value = reached(item.bound, self.question.name, seen[1] - abs(seen[1]) / 10**30, False)
+            below = seen.value - abs(seen.value) / 10**30
+            value = reached(item.bound, self.question.name, below, False)
             if value is not None and (found[0] is None or value > found[0]):
-                refuted = refutation(self.question.at(value), seen[0])
+                refuted = refutation(self.question.at(value), seen)
                 if refuted is not None:
                     found = value, refuted
         return found
+
+    def witness(self, p: Array, q: Array, item: Moment) -> Found | None:
+        return witness(self.items, p, q, item.form, lambda masses: grid(self.given, masses))
 
     def from_above(
         self,
@@ -195,10 +229,15 @@ class _Search:
         return None, None
 
     def one_way(self, side: Guarantee, value: fmpq | None = None) -> Statement:
+        """With the members of families that are used, and the claim in one direction."""
         if value is None:
-            return replace(self.question.statement, claims=(side,))
+            return self.specialised(replace(self.question.statement, claims=(side,)))
         claim = side.substitute({self.question.name: tm.num(value)})
-        return replace(self.question.at(value), claims=(claim,))
+        return self.specialised(replace(self.question.at(value), claims=(claim,)))
+
+    def specialised(self, statement: Statement) -> Statement:
+        more = Assumed((*self.given, *members(self.given, self.orders)))
+        return replace(statement, stages=(more,))
 
     def theorem(self, value: fmpq, proofs: list[Proof]) -> Theorem:
         """The theorem for both directions, from proofs of what is left of them."""
@@ -209,7 +248,20 @@ class _Search:
             rule = "forward" if self.symmetric else "directions"
             proof = Proof(rule, {}, tuple(proofs))
         shown = tuple(constant(one) for one in statement_obligations(statement))
-        return prove(statement, proof, shown)
+        return prove(statement, self.with_orders(statement, proof), shown)
+
+    def with_orders(self, statement: Statement, proof: Proof) -> Proof:
+        """From the proof for the families' members, in order."""
+        steps = []
+        for index, order in self.orders:
+            parameters = {"stage": 0, "guarantee": index, "value": tm.num(order)}
+            *shown, last = step(statement, "specialise", parameters)
+            assert isinstance(last, Statement)
+            steps.append((parameters, [constant(one) for one in shown if isinstance(one, Sequent)]))
+            statement = last
+        for parameters, first in reversed(steps):
+            proof = Proof("specialise", parameters, (*first, proof))
+        return proof
 
     def least(self) -> Answer:
         """Nothing is left of the divergence: 0, if that is proved."""
@@ -225,15 +277,16 @@ class _Search:
             if not problem.infinite():
                 continue
             for p, q in problem.unbounded():
-                seen = witness(self.items, p, q, item.form)
+                seen = self.witness(p, q, item)
                 if seen is None:
                     continue
                 value: fmpq | None = fmpq(10**6)
-                if seen[1] is not None:
-                    value = reached(item.bound, self.question.name, seen[1] * fmpq(999, 1000), False)
+                if seen.value is not None:
+                    most = seen.value * fmpq(999, 1000)
+                    value = reached(item.bound, self.question.name, most, False)
                 if value is None:
                     continue
-                refuted = refutation(self.question.at(value), seen[0])
+                refuted = refutation(self.question.at(value), seen)
                 if refuted is not None:
                     return Answer(None, None, value, refuted, infinite=True)
         return Answer(None, None, None, None, infinite=True)
@@ -307,10 +360,10 @@ class _Search:
         for value in values:
             for item in self.moments(sides, value):
                 _, found = self.solved(item)
-                seen = witness(self.items, found.p, found.q, item.form)
+                seen = self.witness(found.p, found.q, item)
                 if seen is None:
                     continue
-                refuted = refutation(self.question.at(value), seen[0])
+                refuted = refutation(self.question.at(value), seen)
                 if refuted is not None:
                     return value, refuted
         return None, None

@@ -6,7 +6,8 @@ outcome that reveals next to nothing, which makes room in the constraints.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 from flint import fmpq
 
@@ -22,7 +23,7 @@ from dpsym.search.refutation.exact import dyadic
 BITS = 192
 _SHARES = (
     *(fmpq(1, 10**k) for k in (11, 10, 9, 8, 7, 6, 5)),
-    *(fmpq(1, 3000), fmpq(1, 100)),
+    *(fmpq(1, 3 * 10**4), fmpq(1, 10**4), fmpq(1, 3000), fmpq(1, 1000), fmpq(1, 100)),
 )
 _LEAST = 1e-17
 Masses = tuple[tuple[fmpq, fmpq], ...]
@@ -81,23 +82,36 @@ def meets(masses: Masses, item: Constraint) -> bool:
     return True
 
 
+@dataclass(frozen=True)
+class Found:
+    """Distributions that meet the constraints; ``value`` is below their moment of the goal, None
+    if that is infinite; ``grid`` are the orders by which families are checked."""
+
+    masses: Masses
+    value: fmpq | None
+    grid: tuple[fmpq, ...] = ()
+
+
 def witness(
-    items: tuple[Constraint, ...], p: Array, q: Array, goal: Form
-) -> tuple[Masses, fmpq | None] | None:
-    """Distributions that meet the constraints, and a number below their moment of the goal."""
+    items: tuple[Constraint, ...],
+    p: Array,
+    q: Array,
+    goal: Form,
+    orders: Callable[[Masses], tuple[fmpq, ...] | None] = lambda masses: (),
+) -> Found | None:
+    """Distributions near these atoms; ``orders`` gives the grid, or None if there is none."""
     for masses in distributions(p, q):
-        if all(meets(masses, item) for item in items):
-            return masses, moment(masses, goal)[0]
+        grid = orders(masses)
+        if grid is not None and all(meets(masses, item) for item in items):
+            return Found(masses, moment(masses, goal)[0], grid)
     return None
 
 
-def refutation(
-    statement: Statement, masses: Masses, grid: tuple[fmpq, ...] = ()
-) -> Refutation | None:
+def refutation(statement: Statement, found: Found) -> Refutation | None:
     """What the trusted check makes of the distributions."""
-    atoms = tuple(Atom(p, q) for p, q in masses)
+    atoms = tuple(Atom(p, q) for p, q in found.masses)
     try:
-        return refute(statement, {}, atoms, None, grid)
+        return refute(statement, {}, atoms, None, found.grid)
     except Refusal:
         return None
 

@@ -209,7 +209,7 @@ class Problem:
     def without_noise(self, found: Solution, logs: Array) -> Solution:
         """With 0 for the weights that seem to be rounding: F is then not curved on pieces where it
         is 0, which would take many boxes."""
-        shares = np.array([row.room for row in self.rows]) * found.weights
+        shares = self.shares(found)
         for i in np.flatnonzero((shares > 0) & (shares < 1e-9 * abs(found.value))).tolist():
             weights = found.weights.copy()
             weights[i] = 0.0
@@ -218,6 +218,11 @@ class Problem:
             if gap < max(CLOSE, 2 * found.gap):
                 found = Solution(**{**vars(less), "gap": gap})
         return found
+
+    def shares(self, found: Solution) -> Array:
+        """What each row adds to the value."""
+        pairs = zip(self.rows, self.used, strict=True)
+        return np.array([row.room if used else 0.0 for row, used in pairs]) * found.weights
 
     def outweighed(self, found: Solution) -> Solution:
         """With larger weights where F is negative far out: there the functions are so large that
@@ -303,7 +308,7 @@ class Problem:
         with np.errstate(all="ignore"):
             goal = self.goal(p, q) / scale
             table = np.array([self.rows[i](p, q) / sizes[i] for i in used]).reshape(len(used), p.size)
-            keep = np.isfinite(goal) & (np.abs(goal) < _LARGEST)
+            keep = np.isfinite(goal)
             keep &= np.all(np.isfinite(table) & (np.abs(table) < _LARGEST), axis=0)
         # an unbounded goal is told from the columns that are left out
         p, q, goal, table = p[keep], q[keep], goal[keep], table[:, keep]
