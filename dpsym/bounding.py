@@ -19,11 +19,15 @@ from dpsym.formulas import proposals
 from dpsym.goals import goal_text
 from dpsym.guarantees import Guarantee, MomentBound, both
 from dpsym.kernel.refusal import Refusal
+from dpsym.kernel.theorems import Theorem
 from dpsym.mechanisms.base import Mechanism
 from dpsym.refutations import Refutation
 from dpsym.results import Result
 from dpsym.search.leaf.budget import Budget, OutOfBudget
 from dpsym.search.optimal.best import Answer, Question, Unsuited, Vacuous, best
+from dpsym.search.optimal.pieces import Failed
+from dpsym.search.optimal.totals import Total, by_totals
+from dpsym.search.privacy.prover import Stuck
 from dpsym.search.refutation import refute_statement
 from dpsym.translate import symbols_of
 from dpsym.verdicts import Proved, Refuted, Unknown
@@ -218,13 +222,28 @@ class _Bounding:
                 return self.unknown("the budget is used up")
             except Unsuited as unsuited:
                 reason = f"no linear program for it, as it would need {unsuited}"
+        total = self.total() if self.numbers else None
         for value in self.values():
+            if total is not None and value.evalf(20) >= _rational(total.value):
+                return self.of_total(total)
             found_bound = self.with_upper(value)
             if found_bound is not None:
                 return found_bound
             if self.left() <= 0:
                 return self.unknown("the budget is used up")
-        return self.unknown(reason)
+        return self.unknown(reason) if total is None else self.of_total(total)
+
+    def total(self) -> Total | None:
+        """What follows from the sums of what all stages have."""
+        try:
+            return by_totals(self.question, Budget(self.left() / 2))
+        except (Unsuited, Vacuous, OutOfBudget, Failed, Stuck, Refusal):
+            return None
+
+    def of_total(self, total: Total) -> Bound:
+        lower, refuted = self.below(_rational(total.value))
+        proved = self.proved(total.theorem)
+        return Bound(self.symbol, lower, _rational(total.value), proved, refuted)
 
     def unknown(self, reason: str) -> Unknown:
         text = goal_text(self.goal.statement)
@@ -236,13 +255,7 @@ class _Bounding:
     def bound_of(self, found: Answer) -> Bound:
         proved = refuted = None
         if found.theorem is not None:
-            theorem = found.theorem
-            proved = Proved(
-                goal_text(theorem.statement),
-                Result(theorem),
-                assumptions=self.goal.assumptions,
-                seconds=time.process_time() - self.started,
-            )
+            proved = self.proved(found.theorem)
         if found.refutation is not None:
             refuted = self.refuted(found.refutation)
         ends = [_rational(end) for end in (found.broken, found.proved) if end is not None]
@@ -259,6 +272,14 @@ class _Bounding:
     @property
     def is_moment(self) -> bool:
         return isinstance(self.claim, MomentBound)
+
+    def proved(self, theorem: Theorem) -> Proved:
+        return Proved(
+            goal_text(theorem.statement),
+            Result(theorem),
+            assumptions=self.goal.assumptions,
+            seconds=time.process_time() - self.started,
+        )
 
     def refuted(self, refutation: Refutation) -> Refuted:
         return Refuted(
