@@ -2,8 +2,8 @@
 
 Usage: ``python -m benchmarks.bounds [--problems N] [--seed S]``. Each problem has up to 6
 guarantees (Rényi at orders that need not be whole, approximate, pure) and asks for delta at an
-epsilon. A row has what was asked, the interval, its relative width and the processor seconds. Exit code 1 if
-an interval is wider than 1e-6, or takes longer than 2 s.
+epsilon. A row has what was asked, the interval, its relative width and the processor seconds. Exit
+code 1 if an interval is wider than 1e-6, or takes longer than 2 s.
 """
 
 from __future__ import annotations

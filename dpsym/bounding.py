@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Union
 
@@ -302,10 +303,8 @@ class _Bounding:
 
     def proposed(self) -> Iterator[sp.Expr]:
         if isinstance(self.subject, Mechanism) and self.numbers:
-            try:
+            with suppress(DpsymError):
                 yield self.subject.enclose(self.claim, self.symbol, where=None).upper
-            except DpsymError:
-                pass
         try:
             yield from proposals(self.subject, self.claim, self.symbol)
         except DpsymError:
@@ -331,7 +330,7 @@ class _Bounding:
 
     def near(self, value: sp.Expr) -> Iterator[sp.Expr]:
         """The value, or a short rational number that is a little larger."""
-        if not self.numbers or value.is_Rational and len(str(value)) < 24:
+        if not self.numbers or (value.is_Rational and len(str(value)) < 24):
             yield value
             return
         digits = 11 - int(sp.floor(sp.log(sp.Abs(value), 10)).evalf()) if value != 0 else 0
@@ -364,5 +363,5 @@ def _with(claim: Guarantee, values: dict[sp.Symbol, sp.Expr]) -> Guarantee:
         name: expr.xreplace(values) if isinstance(expr, sp.Basic) else expr
         for name, expr in fields.items()
     }
-    return type(claim)(**changed, one_way=claim.one_way)
-
+    made: Callable[..., Guarantee] = type(claim)
+    return made(**changed, one_way=claim.one_way)

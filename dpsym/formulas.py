@@ -33,9 +33,10 @@ def proposals(subject: object, claim: Guarantee, symbol: sp.Symbol) -> Iterator[
     parts = subject.parts if isinstance(subject, Composition) else (subject,)
     stages: list[tuple[Guarantee, ...]] = []
     for part in parts:
-        inner = part.subject if isinstance(part, (Postprocessed, Repeated)) else part
-        given = inner.guarantees if isinstance(inner, Both) else (inner,)
-        if not all(isinstance(item, Guarantee) for item in given):
+        inner: object = part.subject if isinstance(part, (Postprocessed, Repeated)) else part
+        every: tuple[object, ...] = inner.guarantees if isinstance(inner, Both) else (inner,)
+        given = tuple(item for item in every if isinstance(item, Guarantee))
+        if len(given) < len(every):
             return
         count = part.count if isinstance(part, Repeated) else sp.S.One
         if isinstance(part, Repeated) and count.is_Integer and count <= _MOST_STAGES:
@@ -74,18 +75,22 @@ def _repeated(item: Guarantee, count: sp.Expr) -> Iterator[Guarantee]:
 def _added(stages: tuple[Guarantee, ...], claim: Guarantee) -> Iterator[Guarantee]:
     """What the sum of the guarantees gives."""
     total: Guarantee | None = None
-    kinds = {type(stage) for stage in stages}
+    pure = [stage for stage in stages if isinstance(stage, PureDP)]
+    approximate = [stage for stage in stages if isinstance(stage, ApproxDP)]
+    concentrated = [stage for stage in stages if isinstance(stage, ZCDP)]
+    renyi = [stage for stage in stages if isinstance(stage, RenyiDP)]
     if len(stages) == 1:
         total = stages[0]
-    elif kinds == {PureDP}:
-        total = PureDP(sp.Add(*(stage.epsilon for stage in stages)))
-    elif kinds == {ZCDP}:
-        total = ZCDP(sp.Add(*(stage.rho for stage in stages)))
-    elif kinds == {RenyiDP} and len({stage.alpha for stage in stages}) == 1:
-        total = RenyiDP(stages[0].alpha, sp.Add(*(stage.epsilon for stage in stages)))
-    elif kinds <= {PureDP, ApproxDP}:
-        losses = sp.Add(*(stage.epsilon for stage in stages))
-        deltas = [stage.delta for stage in stages if isinstance(stage, ApproxDP)]
+    elif len(pure) == len(stages):
+        total = PureDP(sp.Add(*(stage.epsilon for stage in pure)))
+    elif len(concentrated) == len(stages):
+        total = ZCDP(sp.Add(*(stage.rho for stage in concentrated)))
+    elif len(renyi) == len(stages) and len({stage.alpha for stage in renyi}) == 1:
+        total = RenyiDP(renyi[0].alpha, sp.Add(*(stage.epsilon for stage in renyi)))
+    elif len(pure) + len(approximate) == len(stages):
+        terms = [stage.epsilon for stage in pure] + [stage.epsilon for stage in approximate]
+        losses = sp.Add(*terms)
+        deltas = [stage.delta for stage in approximate]
         yield ApproxDP(losses, 1 - sp.Mul(*(1 - delta for delta in deltas)))
         yield ApproxDP(losses, sp.Add(*deltas))
     if total is not None:
@@ -163,8 +168,9 @@ def _from_renyi(item: RenyiDP, claim: Guarantee, order: sp.Expr | None) -> Itera
 def _sharp(stages: tuple[Guarantee, ...], claim: Guarantee) -> Iterator[Guarantee]:
     """Numbers only: all stages' extreme pairs at once, which is optimal for pure and approximate
     guarantees (Kairouz, Oh and Viswanath 2015)."""
-    known = all(isinstance(stage, (PureDP, ApproxDP)) for stage in stages)
-    if not isinstance(claim, ApproxDP) or not known or not 1 < len(stages) <= _MOST_STAGES:
+    known = [stage for stage in stages if isinstance(stage, (PureDP, ApproxDP))]
+    many = 1 < len(known) == len(stages) <= _MOST_STAGES
+    if not isinstance(claim, ApproxDP) or not many:
         return
     if not all(expr.is_number for stage in stages for _, expr in stage.parameters()):
         return
@@ -172,7 +178,7 @@ def _sharp(stages: tuple[Guarantee, ...], claim: Guarantee) -> Iterator[Guarante
         return
     outcomes: dict[sp.Expr, sp.Expr] = {sp.S.Zero: sp.S.One}  # mass of P by the loss
     lost = sp.S.One
-    for stage in stages:
+    for stage in known:
         e = stage.epsilon
         delta = stage.delta if isinstance(stage, ApproxDP) else sp.S.Zero
         lost = lost * (1 - delta)

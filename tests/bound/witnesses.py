@@ -20,9 +20,7 @@ def masses(found: dp.Bound) -> list[tuple[mp.mpf, mp.mpf]]:
     assert all(isinstance(atom, Atom) and not atom.then for atom in atoms)
     assert sum(atom.p for atom in atoms) == 1 == sum(atom.q for atom in atoms)
     with mp.workdps(DIGITS):
-        return [
-            (mp.mpf(int(a.p.p)) / int(a.p.q), mp.mpf(int(a.q.p)) / int(a.q.q)) for a in atoms
-        ]
+        return [(mp.mpf(int(a.p.p)) / int(a.p.q), mp.mpf(int(a.q.p)) / int(a.q.q)) for a in atoms]
 
 
 def renyi(pairs: Iterable[tuple[mp.mpf, mp.mpf]], order: object) -> mp.mpf:

@@ -21,21 +21,13 @@ from dpsym.kernel.rules import step
 from dpsym.kernel.rules_privacy import statement_obligations
 from dpsym.kernel.sequents import Sequent
 from dpsym.kernel.statements import Assumed, Fact, Guarantee, Statement
-from dpsym.kernel.terms import substitute
+from dpsym.kernel.terms import ONE, substitute
 from dpsym.kernel.theorems import Theorem, prove
 from dpsym.refutations import Refutation
 from dpsym.search.leaf.budget import Budget
-from dpsym.search.optimal.families import (
-    Chosen,
-    atoms,
-    grid,
-    is_family,
-    items_of,
-    members,
-    orders,
-)
+from dpsym.search.optimal.families import Chosen, atoms, grid, is_family, items_of, members, orders
 from dpsym.search.optimal.lower import Found, refutation, witness
-from dpsym.search.optimal.numbers import at_least, reached, rounded
+from dpsym.search.optimal.numbers import at_least, reached, rounded, sign
 from dpsym.search.optimal.pieces import Failed, constant
 from dpsym.search.optimal.program import CLOSE, Problem, Solution
 from dpsym.search.optimal.upper import SPARE, bound_of, tower
@@ -119,7 +111,9 @@ def best(question: Question, budget: Budget) -> Answer:
     given = guarantees(question.statement)
     for guarantee in given:
         found = constraints(guarantee)
-        if not (found or is_family(guarantee)) or not all(isinstance(item, (Moment, Support)) for item in found):
+        if not (found or is_family(guarantee)) or not all(
+            isinstance(item, (Moment, Support)) for item in found
+        ):
             raise Unsuited("guarantees that are bounds of moments or of the loss")
     (claim,) = question.claims
     symmetric = all(guarantee.two_way for guarantee in given)
@@ -149,7 +143,12 @@ class _Search:
     def choose_orders(self, goals: list[Moment]) -> None:
         """For families: the members that a proof uses, and those that a witness keeps to."""
         if any(map(is_family, self.given)):
-            own = [arg.value for claim in self.question.claims for arg in claim.args[:1] if arg is not None and isinstance(arg.value, fmpq) and arg.value > 1]
+            own = [
+                arg.value
+                for claim in self.question.claims
+                for arg in claim.args[:1]
+                if arg is not None and isinstance(arg.value, fmpq) and arg.value > 1
+            ]
             self.orders, wide = orders(self.given, goals, own, self.budget)
             self.items = items_of(self.given, self.orders)
             self.wide = wide
@@ -159,7 +158,9 @@ class _Search:
         problem = Problem(self.items, goal)
         found = problem.solve(close)
         if found is None:
-            raise Vacuous
+            if any(sign(item.bound - item.form.at(ONE)) < 0 for item in problem.moments):
+                raise Vacuous  # not even P = Q, which is best for convex functions
+            raise Unsuited("a linear program with a solution")
         return problem, found
 
     # -- the parameter is in the bound alone
@@ -202,10 +203,7 @@ class _Search:
         return witness(self.items, p, q, item.form, lambda masses: grid(self.given, masses))
 
     def from_above(
-        self,
-        sides: list[Guarantee],
-        moments: list[Moment],
-        solved: list[tuple[Problem, Solution]],
+        self, sides: list[Guarantee], moments: list[Moment], solved: list[tuple[Problem, Solution]]
     ) -> tuple[fmpq | None, Theorem | None]:
         """The smallest value at which both directions are proved."""
         for spare in SPARE:

@@ -169,10 +169,6 @@ def grid(given: tuple[Guarantee, ...], masses: Masses) -> tuple[fmpq, ...] | Non
     return tuple(out or [fmpq(2)])
 
 
-
-
-
-
 def _log(value: fmpq) -> float:
     """Of any rational number above 0."""
     return math.log(int(value.p)) - math.log(int(value.q))

@@ -114,4 +114,3 @@ def refutation(statement: Statement, found: Found) -> Refutation | None:
         return refute(statement, {}, atoms, None, found.grid)
     except Refusal:
         return None
-

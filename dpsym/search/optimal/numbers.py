@@ -1,4 +1,4 @@
-"""Short rational numbers on one side of a real one, and where an increasing term reaches a value."""
+"""Short rational numbers on one side of a real one; where an increasing term has a value."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ _MOST = 1e15
 
 
 def rounded(value: fmpq, up: bool, digits: int = _DIGITS) -> fmpq:
-    """A decimal fraction with so many significant digits, not on the other side.
+    """A decimal fraction with at least so many significant digits, not on the other side.
 
     >>> rounded(fmpq(2, 3), up=True, digits=3), rounded(fmpq(2, 3), up=False, digits=3)
     (667/1000, 333/500)
@@ -26,7 +26,7 @@ def rounded(value: fmpq, up: bool, digits: int = _DIGITS) -> fmpq:
     if value == 0:
         return value
     size = abs(value)
-    places = digits - 1 - (len(str(int(size.p))) - len(str(int(size.q))))
+    places = digits - (len(str(int(size.p))) - len(str(int(size.q))))
     unit = fmpq(10) ** places
     whole = (math.ceil if up else math.floor)(value * unit)
     return fmpq(whole) / unit

@@ -164,11 +164,9 @@ class _Prover:
         if Evaluator(known.box, False)(goal.goal.term)[0] >= 0:
             return _boxes(("direct",))
         lo, hi = known.box.get(RATIO, EVERYTHING)
-        if tm.log(T) in goal.goal.term.args or any(
-            tm.log(T) in part.args for part in goal.goal.term.args if part.op == "mul"
-        ):
-            if not (lo > 0 and hi.is_finite()):
-                return self.with_logarithm(goal, lo, hi)
+        factors = {one for part in goal.goal.term.args for one in (part, *part.args)}
+        if tm.log(T) in factors and not (lo > 0 and hi.is_finite()):
+            return self.with_logarithm(goal, lo, hi)
         parameters = {"name": RATIO, "kind": "decay", "new": LOSS, "item": tm.ONE}
         *shown, moved = _premises(goal, "change", parameters)
         proofs = [constant(one) for one in shown]
@@ -215,7 +213,7 @@ class _Prover:
         )
 
     def waves(self, goal: Sequent) -> Proof:
-        """A sum of exponentials of u = -log t, divided by one that occurs twice, as its coefficients
+        """A sum of exponentials of u = -log t, divided by one that occurs twice, as coefficients
         may nearly cancel, or by one that is large far out."""
         lo, hi = context(goal.hypotheses).box.get(LOSS, EVERYTHING)
         found = _rates(goal.goal.term)
@@ -282,11 +280,11 @@ class _Prover:
                 reach = plus((lo, hi), (-middle, -middle))
                 if below(at.value(middle, middle)[0] + times(slope, reach)[0]) >= 0:
                     return ("mean",)
-        point = _middle(lo, hi)
-        place = rational(point)[0]
+        cut = _middle(lo, hi)
+        place = rational(cut)[0]
         left = self.tree(at, lo, place, depth + 1)
         right = self.tree(at, place, hi, depth + 1)
-        return ("split", LOSS, point, left, right)
+        return ("split", LOSS, cut, left, right)
 
 
 def _middle(lo: arb, hi: arb) -> fmpq:
@@ -300,9 +298,9 @@ def _middle(lo: arb, hi: arb) -> fmpq:
         size = int(2 ** max(bits + 8, 0))
         return fmpq(round((low + high) / 2 * size), size)
     end = exact(below(lo if lo.is_finite() else hi))
-    far = max(1, math.ceil(abs(end if end is not None else fmpq(0))))
     if end is None:
         return fmpq(0)
+    far = math.ceil(abs(end)) or 1
     return fmpq(math.ceil(end) + far) if lo.is_finite() else fmpq(math.floor(end) - far)
 
 

@@ -28,7 +28,7 @@ CLOSE = 1e-9  # the gap at which the rounds end
 _LARGEST = 1e12  # a column beyond it carries no useful mass
 _NEXT = 1e-12  # how far from a kink of the goal a jump is seen
 _FARTHEST = 80.0
-_ROUNDING = 4e-16
+_ROUNDING, _NO_ROOM = 4e-16, 1e-12
 _EVERYWHERE = np.linspace(-100, 100, 801)
 
 
@@ -63,12 +63,10 @@ def row_of(item: Moment) -> Row:
     return Row(curve, dyadic(base), dyadic(slope), number(item.bound, {}))
 
 
-
-
 @dataclass(frozen=True)
 class Solution:
-    """``value`` is the most the goal, less its tangent at 1, can be with these atoms; ``p``, ``q`` are the masses of the
-    atoms that are used; ``a``, ``b``, ``weights`` the multipliers of the rows."""
+    """``value`` is the most that the goal, less its tangent at 1, can be with these atoms; ``p``,
+    ``q`` are the masses of those that are used; ``a``, ``b``, ``weights`` are multipliers."""
 
     value: float
     p: Array
@@ -90,7 +88,7 @@ class Problem:
         self.goal = row_of(goal)
         self.low, self.high = -math.inf, math.inf
         kinks = self.goal.curve.kinks()
-        for row, item in zip(self.rows, self.moments, strict=True):
+        for row in self.rows:
             own = row.curve.kinks()
             kinks += own
             if row.room <= 0 and own:  # no mass where the function is positive
@@ -179,7 +177,9 @@ class Problem:
     def inside(self, logs: Array) -> Array:
         """Those that supports allow, with room for rounding."""
         low = self.low + _ROUNDING * (1 + abs(self.low)) if math.isfinite(self.low) else -math.inf
-        high = self.high - _ROUNDING * (1 + abs(self.high)) if math.isfinite(self.high) else math.inf
+        high = (
+            self.high - _ROUNDING * (1 + abs(self.high)) if math.isfinite(self.high) else math.inf
+        )
         kept = logs[(logs >= low) & (logs <= high)]
         ends = [x for x in (low, high) if math.isfinite(x)]
         return sorted_once([*kept.tolist(), *ends])
@@ -307,14 +307,16 @@ class Problem:
         sizes = [row.room if row.room > 0 else 1.0 for row in self.rows]
         with np.errstate(all="ignore"):
             goal = self.goal(p, q) / scale
-            table = np.array([self.rows[i](p, q) / sizes[i] for i in used]).reshape(len(used), p.size)
+            table = np.array([self.rows[i](p, q) / sizes[i] for i in used]).reshape(
+                len(used), p.size
+            )
             keep = np.isfinite(goal)
             keep &= np.all(np.isfinite(table) & (np.abs(table) < _LARGEST), axis=0)
         # an unbounded goal is told from the columns that are left out
         p, q, goal, table = p[keep], q[keep], goal[keep], table[:, keep]
         matrix = np.vstack([p, q, table])
         unit = 1 / np.maximum(1.0, np.abs(np.vstack([matrix, goal])).max(axis=0))
-        rooms = [1.0 if self.rows[i].room > 0 else max(self.rows[i].room, 0.0) for i in used]
+        rooms = [_unit(self.rows[i].room) for i in used]
         solved = maximum(goal * unit, matrix * unit, 2, np.array([1.0, 1.0, *rooms]))
         if solved is None:
             return None
@@ -327,6 +329,11 @@ class Problem:
         mass = masses > 0
         a, b = duals[0] * scale, duals[1] * scale
         return Solution(value, (masses * p)[mass], (masses * q)[mass], a, b, weights, math.inf)
+
+
+def _unit(room: float) -> float:
+    """A room as the linear program has it: 1, or 0 but for rounding."""
+    return 1.0 if room > 0 else 0.0 if room > -_NO_ROOM else room
 
 
 def atoms(logs: Array) -> tuple[Array, Array]:

@@ -43,8 +43,7 @@ def bound_of(
         upper = exact(Evaluator({}, True)(value)[1])
     if upper is None:
         raise Failed("an infinite bound")
-    row = Multipliers(_constant(a), _constant(b), tuple(map(_constant, weights)))
-    return row, upper
+    return Multipliers(_constant(a), _constant(b), tuple(map(_constant, weights))), upper
 
 
 def _constant(value: fmpq) -> Form:
@@ -58,8 +57,6 @@ def tower(goal: Statement, row: Multipliers, budget: Budget) -> Proof:
     for premise in step(goal, "tower", parameters):
         assert isinstance(premise, Sequent)
         proofs.append(
-            positive(premise, budget)
-            if RATIO in premise.goal.term.vars
-            else constant(premise)
+            positive(premise, budget) if RATIO in premise.goal.term.vars else constant(premise)
         )
     return Proof("tower", parameters, tuple(proofs))

@@ -278,7 +278,7 @@ class _Prover:
         name = _fresh(goal, "k")
         more = replace(stage, count=var(name))
         for one in totals(more, total.many):
-            if one.many.substitute({name: stage.count}) == total.many:
+            if _same(one.many.substitute({name: stage.count}), total.many, goal):
                 variables = (*goal.variables, (name, INTEGER))
                 facts = (*goal.facts, Fact(var(name) - 1, ">="))
                 every = Statement(variables, facts, (more,), (one.many,))
