@@ -49,12 +49,19 @@ def proposals(subject: object, claim: Guarantee, symbol: sp.Symbol) -> Iterator[
 
 
 def _solved(value: Guarantee, claim: Guarantee, symbol: sp.Symbol) -> Iterator[sp.Expr]:
-    """The symbol, if the claim is the guarantee with the symbol for one of the parameters."""
+    """The symbol, if the claim is the guarantee with something that rises with the symbol, at a
+    constant rate, for one of the parameters."""
     if type(value) is not type(claim):
         return
-    others = [name for name in value.fields if getattr(claim, name) != symbol]
+    own = [name for name in value.fields if symbol in getattr(claim, name).free_symbols]
+    others = [name for name in value.fields if name not in own]
+    if len(own) != 1 or any(getattr(claim, name) is sp.oo for name in others):
+        return
     if all(sp.simplify(getattr(value, name) - getattr(claim, name)) == 0 for name in others):
-        yield next(getattr(value, name) for name in value.fields if name not in others)
+        wanted, expr = getattr(value, own[0]), getattr(claim, own[0])
+        rate = expr.diff(symbol)
+        if symbol not in rate.free_symbols and rate.is_positive and wanted is not sp.oo:
+            yield (wanted - expr.xreplace({symbol: sp.S.Zero})) / rate
 
 
 def _repeated(item: Guarantee, count: sp.Expr) -> Iterator[Guarantee]:

@@ -14,7 +14,7 @@ from dataclasses import dataclass, replace
 from flint import fmpq
 
 from dpsym.kernel import terms as tm
-from dpsym.kernel.definitions import Moment, Support, constraints
+from dpsym.kernel.definitions import Constraint, Moment, Support, constraints, hockey_stick
 from dpsym.kernel.proofs import Proof
 from dpsym.kernel.refusal import Refusal
 from dpsym.kernel.rules import step
@@ -36,8 +36,10 @@ from dpsym.search.refutation.curves import Array
 from dpsym.search.refutation.exact import dyadic, number
 
 _TRIES = 24  # linear programs for one place of a parameter inside of a divergence
+_STEPS, _AT_ROOT = 6, 3e-9  # of the secant method
 _SMALL = 1e-13
 _START = {"RenyiDP": 1.0}  # of an order
+_FAR = 20  # a large loss
 _GAPS = (3e-8, 3e-7, 3e-6, 1e-4, 1e-3, 1e-2)  # logarithms of how far a divergence is from its bound
 
 
@@ -119,6 +121,8 @@ def best(question: Question, budget: Budget) -> Answer:
     symmetric = all(guarantee.two_way for guarantee in given)
     sides = ways(claim, symmetric)
     forms = [constraints(side) for side in sides]
+    if any(isinstance(item, Support) for items in forms for item in items):
+        return _Search(question, given, symmetric, budget).largest_loss(forms)
     if not all(len(items) == 1 and isinstance(items[0], Moment) for items in forms):
         raise Unsuited("a claim that bounds a moment")
     moments = [item for (item,) in forms if isinstance(item, Moment)]
@@ -289,6 +293,26 @@ class _Search:
                     return Answer(None, None, value, refuted, infinite=True)
         return Answer(None, None, None, None, infinite=True)
 
+    def largest_loss(self, forms: list[tuple[Constraint, ...]]) -> Answer:
+        """A claim about the support: witnesses against a large loss, if the loss has no bound."""
+        far = hockey_stick(tm.num(_FAR))
+        for (item,) in forms:
+            assert isinstance(item, Support)
+            form = far.swapped() if item.reverse else far
+            problem = Problem(self.items, Moment(form, tm.num(1)))
+            if math.isfinite(problem.low if item.reverse else problem.high):
+                continue
+            found = problem.solve(1e-6)
+            for p, q in problem.unbounded() if found is None else [(found.p, found.q)]:
+                seen = self.witness(p, q, Moment(form, tm.num(1)))
+                value = reached(tm.log(item.bound), self.question.name, fmpq(_FAR), False)
+                refuted = None
+                if seen is not None and value is not None:
+                    refuted = refutation(self.question.at(value), seen)
+                if refuted is not None:
+                    return Answer(None, None, value, refuted, infinite=True)
+        raise Unsuited("a claim that bounds a moment")
+
     # -- the parameter is in the divergence itself
 
     def inside(self, sides: list[Guarantee]) -> Answer:
@@ -413,17 +437,13 @@ def _root(
         else:
             high, b, a = middle, here, a / 2 if side == -1 else a
             side = -1
-    step = max(1e-3 * middle, 1e-12)
-    first = fine(start + middle), fine(start + middle + step)
-    slope = (first[1] - first[0]) / step
-    if not math.isfinite(slope) or slope == 0:
-        return None
-    place = middle
-    for _ in range(4):
-        here = fine(start + place)
-        if abs(here) < 1e-10:
+    slope, place, here = (b - a) / (high - low), middle, fine(start + middle)
+    for _ in range(_STEPS):
+        if abs(here) < _AT_ROOT:
             break
-        before, place = place, place - here / slope
-        if not place > 0:
-            place = before / 2
-    return _Root(start + place, slope)
+        after = place - here / slope
+        if not after > 0 or not math.isfinite(after):
+            return None
+        before, (place, here) = (place, here), (after, fine(start + after))
+        slope = (here - before[1]) / (place - before[0]) or slope
+    return _Root(start + place, slope) if math.isfinite(slope) and slope else None

@@ -2,22 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from dpsym.kernel.statements import Assumed, Mechanism, Processed, Statement
+from dpsym.kernel.statements import Assumed, Blend, Group, Mechanism, Processed, Repeated, Statement
 from dpsym.refutations import Refutation
 
 if TYPE_CHECKING:
     from dpsym.search.leaf.budget import Budget
+
+    Search = Callable[[Statement, Budget], Refutation | None]
 
 
 def refute_statement(statement: Statement, budget: Budget | float) -> Refutation | None:
     """A checked witness against the statement, or ``None`` if none is found in so many seconds of
     CPU time.
 
-    Finds witnesses against any number of stages of assumed guarantees, one post-processed stage,
-    one explicit mechanism, and compositions of explicit mechanisms that have finitely many outputs
-    or for which the claim splits. The same statement gets the same witness in every run.
+    Finds witnesses against any number of stages of assumed guarantees, repeated ones among them,
+    against one post-processed stage, group or blend of them, one explicit mechanism, and
+    compositions of explicit mechanisms that have finitely many outputs or for which the claim
+    splits. The same statement gets the same witness in every run.
 
     >>> from dpsym.kernel.statements import Assumed, Fact, Guarantee
     >>> from dpsym.kernel.terms import var
@@ -28,15 +32,8 @@ def refute_statement(statement: Statement, budget: Budget | float) -> Refutation
     >>> found.values
     {'e': 1}
     """
-    stages = statement.stages
-    assumed = bool(stages) and all(isinstance(stage, Assumed) for stage in stages)
-    if assumed:
-        from dpsym.search.refutation.abstract import search
-    elif stages and all(isinstance(stage, Mechanism) for stage in stages):
-        search = _explicit
-    elif len(stages) == 1 and isinstance(stages[0], Processed):
-        from dpsym.search.refutation.merging import search
-    else:
+    search = search_for(statement)
+    if search is None:
         return None
     from dpsym.search.leaf import budget as budgets
 
@@ -46,6 +43,26 @@ def refute_statement(statement: Statement, budget: Budget | float) -> Refutation
             return search(statement, left)
     except budgets.OutOfBudget:
         return None
+
+
+def search_for(statement: Statement) -> Search | None:
+    """The search that fits, which raises ``OutOfBudget`` when the time is over."""
+    stages = statement.stages
+    if any(isinstance(stage, (Repeated, Group)) and stage.count.vars for stage in stages) or any(
+        isinstance(stage, Repeated) for stage in stages
+    ):
+        from dpsym.search.refutation.repeated import search
+    elif stages and all(isinstance(stage, Assumed) for stage in stages):
+        from dpsym.search.refutation.abstract import search
+    elif stages and all(isinstance(stage, Mechanism) for stage in stages):
+        return _explicit
+    elif len(stages) == 1 and isinstance(stages[0], Processed):
+        from dpsym.search.refutation.merging import search
+    elif len(stages) == 1 and isinstance(stages[0], (Group, Blend)):
+        from dpsym.search.refutation.made import search
+    else:
+        return None
+    return search
 
 
 def _explicit(statement: Statement, budget: Budget) -> Refutation | None:

@@ -10,7 +10,7 @@ from flint import fmpq
 
 from dpsym.kernel.balls import exact
 from dpsym.kernel.sequents import Facts, context
-from dpsym.kernel.statements import INTEGER, Assumed, Guarantee, Processed, Statement
+from dpsym.kernel.statements import INTEGER, Assumed, Guarantee, Statement, singles
 from dpsym.kernel.terms import Term
 from dpsym.search.refutation.exact import Values, enclosure, holds, rational, simplest
 
@@ -50,8 +50,8 @@ def roles(statement: Statement) -> dict[str, str]:
     found: dict[str, str] = {}
     given: list[Guarantee] = []
     for stage in statement.stages:
-        if isinstance(stage, (Assumed, Processed)):
-            given.extend(stage.guarantees)
+        for single in singles(stage):
+            given.extend(single.guarantees if isinstance(single, Assumed) else ())
     given.extend(statement.claims)
     for alone in (True, False):
         for guarantee in given:

@@ -13,7 +13,16 @@ from dpsym.kernel import terms as tm
 from dpsym.kernel.canon import Canon, to_term
 from dpsym.kernel.definitions import Constraint, Moment, Range, Support, constraints
 from dpsym.kernel.refusal import Refusal
-from dpsym.kernel.statements import Assumed, Guarantee, Mechanism, Processed
+from dpsym.kernel.statements import (
+    Assumed,
+    Blend,
+    Group,
+    Guarantee,
+    Link,
+    Mechanism,
+    Processed,
+    Stage,
+)
 from dpsym.kernel.terms import Term
 from dpsym.printing import show
 from dpsym.refutations import Atom, Output, Refutation
@@ -28,12 +37,14 @@ from dpsym.search.refutation.measures import (
     divergence,
     exposed,
     joint,
+    joint_masses,
     measured,
+    path_count,
     point,
     region_of,
 )
 
-_MOST_PATHS = 4
+_MOST_PATHS, _MOST_OUTCOMES = 4, 10_000
 _LONG = 40  # size of a term that is not shown
 
 
@@ -112,7 +123,7 @@ def _line(guarantee: Guarantee, value: Between, relation: str, bound: Between) -
 def _stages(refutation: Refutation, atoms: tuple[Atom, ...]) -> Iterator[str]:
     blocks: list[tuple[int, str, list[str]]] = []  # first stage, after what, the other lines
     level: dict[int, tuple[tuple[Atom, ...], list[tuple[int, ...]]]] = {id(atoms): (atoms, [()])}
-    for depth, stage in enumerate(refutation.statement.stages, 1):
+    for depth, stage in enumerate(refutation.stages, 1):
         following: dict[int, tuple[tuple[Atom, ...], list[tuple[int, ...]]]] = {}
         for outcomes, paths in level.values():
             after = "" if len(level) == 1 else f" after {_several(paths)}"
@@ -125,6 +136,7 @@ def _stages(refutation: Refutation, atoms: tuple[Atom, ...]) -> Iterator[str]:
             if isinstance(stage, (Assumed, Processed)):
                 for guarantee in stage.guarantees:
                     lines += _held(refutation, guarantee, pairs)
+            lines += _made(refutation, stage, outcomes)
             blocks.append((depth, after, lines))
             for i, atom in enumerate(outcomes, 1):
                 _, reached = following.setdefault(id(atom.then), (atom.then, []))
@@ -134,6 +146,24 @@ def _stages(refutation: Refutation, atoms: tuple[Atom, ...]) -> Iterator[str]:
         which = f"stage {first}" if first == last else f"each of the stages {first} to {last}"
         yield f"{which}{after}: {lines[0]}"
         yield from (f"  {line}" for line in lines[1:])
+
+
+def _made(refutation: Refutation, stage: Stage, outcomes: tuple[Atom, ...]) -> Iterator[str]:
+    """The distributions of a group or a blend, and what each pair of them has."""
+    if not isinstance(stage, (Group, Blend)):
+        return
+    count = len(outcomes[0].under)
+    for i in range(count):
+        yield f"R{i}: {', '.join(str(atom.under[i]) for atom in outcomes)}"
+    chain = (
+        [Link(i, i + 1, stage.stage) for i in range(count - 1)] if isinstance(stage, Group) else []
+    )
+    for link in stage.links if isinstance(stage, Blend) else chain:
+        if isinstance(link.stage, Assumed):
+            pairs = [(atom.under[link.first], atom.under[link.second]) for atom in outcomes]
+            for guarantee in link.stage.guarantees:
+                for line in _held(refutation, guarantee, pairs):
+                    yield f"R{link.first}, R{link.second}: {line}"
 
 
 def _merged(outcomes: tuple[Atom, ...]) -> Iterator[str]:
@@ -216,20 +246,20 @@ def grid_of(refutation: Refutation) -> tuple[fmpq, ...]:
 
 def _violation(refutation: Refutation, atoms: tuple[Atom, ...]) -> Iterator[str]:
     values, statement = refutation.values, refutation.statement
-    outcomes = list(joint(atoms, fmpq(1), fmpq(1), ()))
-    pairs = [(p, q) for _, p, q in outcomes]
+    pairs = joint_masses(atoms)
     found = broken(statement, values, pairs, refutation.orders)
     if found is None:
         yield "a claim fails"
         return
-    many = len(statement.stages) > 1
-    whose = f"the joint distributions ({len(outcomes)} outcomes)" if many else "these distributions"
+    many = len(refutation.stages) > 1
+    count = path_count(atoms)
+    whose = f"the joint distributions ({count} outcomes)" if many else "these distributions"
     claim = f"{named(found.claim, values)}{_way(found.claim)}"
     if found.order is not None:
         claim += f", order {found.order}"
     text = quantity(found.claim, found.constraint)
-    if many and not isinstance(found.constraint, Moment):
-        text += _where(found.constraint, outcomes)
+    if many and not isinstance(found.constraint, Moment) and count <= _MOST_OUTCOMES:
+        text += _where(found.constraint, list(joint(atoms, fmpq(1), fmpq(1), ())))
     line = _line(found.claim, found.value, ">", found.bound)
     yield f"{whose} break {claim}: {text} is {line}"
 
@@ -254,7 +284,7 @@ def _path(path: tuple[int, ...]) -> str:
 
 
 def _output(refutation: Refutation, witness: Output) -> Iterator[str]:
-    stage = refutation.statement.stages[0]
+    stage = refutation.stages[0]
     if not isinstance(stage, Mechanism):
         return
     pair = stage.pairs[witness.pair]
@@ -293,9 +323,7 @@ def _about(item: Term, values: Values) -> str:
 
 def _event(refutation: Refutation, witness: Event) -> Iterator[str]:
     blocks: list[tuple[int, str, list[str]]] = []
-    for depth, (stage, chosen) in enumerate(
-        zip(refutation.statement.stages, witness.stages, strict=True), 1
-    ):
+    for depth, (stage, chosen) in enumerate(zip(refutation.stages, witness.stages, strict=True), 1):
         if not isinstance(stage, Mechanism):
             continue
         pair = stage.pairs[chosen.pair]
