@@ -198,6 +198,7 @@ class _Bounding:
         self.where, self.goal, self.seconds = where, goal, seconds
         self.started = time.process_time()
         self.question = Question(goal.statement, symbol.name)
+        self.from_below: Answer | None = None
 
     def left(self) -> float:
         return self.seconds - (time.process_time() - self.started)
@@ -214,6 +215,7 @@ class _Bounding:
                 found = best(self.question, Budget(self.left()))
                 if found.infinite or found.proved is not None:
                     return self.bound_of(found)
+                self.from_below = found if found.weaker else None
                 reason = "no multipliers were found whose bound is proved"
             except Vacuous:
                 raise InputError(
@@ -232,7 +234,13 @@ class _Bounding:
                 return found_bound
             if self.left() <= 0:
                 return self.unknown("the budget is used up")
-        return self.unknown(reason) if total is None else self.of_total(total)
+        if total is not None:
+            return self.of_total(total)
+        known = self.from_below
+        if known is not None and known.broken is not None and known.refutation is not None:
+            lower = _rational(known.broken)  # nothing is known from above
+            return Bound(self.symbol, lower, sp.oo, None, self.refuted(known.refutation))
+        return self.unknown(reason)
 
     def total(self) -> Total | None:
         """What follows from the sums of what all stages have."""
@@ -259,11 +267,11 @@ class _Bounding:
             proved = self.proved(found.theorem)
         if found.refutation is not None:
             refuted = self.refuted(found.refutation)
-        ends = [_rational(end) for end in (found.broken, found.proved) if end is not None]
-        if found.infinite:
-            return Bound(self.symbol, ends[0] if ends else None, sp.oo, None, refuted)
-        lower = min(ends) if refuted is not None else self.least(ends[0])
-        return Bound(self.symbol, lower, max(ends), proved, refuted)
+        ends = found.broken, found.proved
+        low, high = ends if found.weaker else (ends[1], ends[0])
+        upper = sp.oo if high is None else _rational(high)
+        lower = self.least(upper) if low is None else _rational(low)
+        return Bound(self.symbol, lower, upper, proved, refuted)
 
     def least(self, upper: sp.Expr) -> sp.Expr | None:
         """What the symbol is at least, as no epsilon or delta is below 0."""
@@ -339,6 +347,10 @@ class _Bounding:
 
     def below(self, upper: sp.Expr) -> tuple[sp.Expr | None, Refuted | None]:
         """A value below the upper one with a witness, as near as one is found."""
+        known = self.from_below
+        if known is not None and known.broken is not None and known.refutation is not None:
+            lower = _rational(known.broken)
+            return (lower, self.refuted(known.refutation)) if lower < upper else (None, None)
         if upper == 0:
             return self.least(upper), None
         for share in _NARROW:

@@ -55,6 +55,8 @@ def _solved(value: Guarantee, claim: Guarantee, symbol: sp.Symbol) -> Iterator[s
         return
     own = [name for name in value.fields if symbol in getattr(claim, name).free_symbols]
     others = [name for name in value.fields if name not in own]
+    if own == ["alpha"]:  # a larger order is a stronger claim
+        return
     if len(own) != 1 or any(getattr(claim, name) is sp.oo for name in others):
         return
     if all(sp.simplify(getattr(value, name) - getattr(claim, name)) == 0 for name in others):

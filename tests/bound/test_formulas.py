@@ -108,3 +108,9 @@ def test_renyi_of_pure_is_not_the_loose_one():
     assert isinstance(found, dp.Bound)
     k = exp(1)
     assert found.upper < log((k**2 + 1 / k) / (1 + k)) + Rational(1, 10**6) < 1
+
+
+def test_an_order_is_no_upper_end():
+    """A larger order is a stronger claim: what is proved is a lower end."""
+    found = dp.bound(dp.RenyiDP(3, F), dp.RenyiDP(ALPHA, F), ALPHA, where=[ALPHA > 1])
+    assert isinstance(found, dp.Unknown)

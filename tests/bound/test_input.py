@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from sympy import Rational, Symbol, exp, symbols
+from sympy import Rational, Symbol, exp, oo, symbols
 
 import dpsym as dp
 
@@ -64,3 +64,21 @@ def test_unknown_names_the_question():
     assert isinstance(answer, dp.Unknown)
     assert "ApproxDP(1, delta)" in answer.statement
     assert answer.reason
+
+
+def test_a_bound_that_falls_with_the_symbol():
+    """1 - x is largest at 0: no x is the smallest one."""
+    x = Symbol("x", nonnegative=True)
+    answer = dp.bound(dp.RenyiDP(2, 1), dp.ApproxDP(Rational(3, 2), 1 - x), x)
+    assert isinstance(answer, dp.Unknown)
+
+
+def test_an_epsilon_that_no_number_is_large_enough_for():
+    """delta stays above that of the guarantee."""
+    given, claim = dp.ApproxDP(1, Rational(1, 5)), dp.ApproxDP(EPSILON, Rational(1, 10))
+    found = dp.bound(given, claim, EPSILON)
+    assert isinstance(found, dp.Bound)
+    assert found.upper is oo
+    assert found.lower > 1
+    assert isinstance(found.refuted, dp.Refuted)
+    assert found.proved is None

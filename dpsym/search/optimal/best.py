@@ -13,7 +13,9 @@ from dataclasses import dataclass, replace
 
 from flint import fmpq
 
+from dpsym.kernel import balls
 from dpsym.kernel import terms as tm
+from dpsym.kernel.balls import Evaluator, Undefined, precision
 from dpsym.kernel.definitions import Constraint, Moment, Support, constraints, hockey_stick
 from dpsym.kernel.proofs import Proof
 from dpsym.kernel.refusal import Refusal
@@ -21,13 +23,13 @@ from dpsym.kernel.rules import step
 from dpsym.kernel.rules_privacy import statement_obligations
 from dpsym.kernel.sequents import Sequent
 from dpsym.kernel.statements import Assumed, Fact, Guarantee, Statement
-from dpsym.kernel.terms import ONE, substitute
+from dpsym.kernel.terms import ONE, Term, derivative, substitute
 from dpsym.kernel.theorems import Theorem, prove
 from dpsym.refutations import Refutation
 from dpsym.search.leaf.budget import Budget
 from dpsym.search.optimal.families import Chosen, atoms, grid, is_family, items_of, members, orders
 from dpsym.search.optimal.lower import Found, refutation, witness
-from dpsym.search.optimal.numbers import at_least, reached, rounded, sign
+from dpsym.search.optimal.numbers import BITS, at_least, reached, rounded, sign
 from dpsym.search.optimal.pieces import Failed, constant
 from dpsym.search.optimal.program import CLOSE, Problem, Solution
 from dpsym.search.optimal.upper import SPARE, bound_of, tower
@@ -54,13 +56,15 @@ class Vacuous(Exception):
 @dataclass(frozen=True)
 class Answer:
     """``proved`` is a value with which the claim is a theorem, ``broken`` one with which it has a
-    witness; None if there is none, or none was found. ``infinite``: no value makes it true."""
+    witness; None if there is none, or none was found. ``infinite``: it seems that no value makes it
+    true. ``weaker``: larger values make the claim weaker, so that ``broken`` is the lower end."""
 
     proved: fmpq | None
     theorem: Theorem | None
     broken: fmpq | None
     refutation: Refutation | None
     infinite: bool = False
+    weaker: bool = True
 
 
 @dataclass(frozen=True)
@@ -126,12 +130,26 @@ def best(question: Question, budget: Budget) -> Answer:
     if not all(len(items) == 1 and isinstance(items[0], Moment) for items in forms):
         raise Unsuited("a claim that bounds a moment")
     moments = [item for (item,) in forms if isinstance(item, Moment)]
+    if not all(_grows(item.bound, question.name) for item in moments):
+        raise Unsuited("a bound that grows with the symbol")
     search = _Search(question, given, symmetric, budget)
     if any(question.name in item.form.f.vars for item in moments):
         if any(map(is_family, given)):
             raise Unsuited("a parameter in the bound alone, for families")
         return search.inside(sides)
     return search.outside(sides, moments)
+
+
+def _grows(item: Term, name: str) -> bool:
+    """Whether a term does not fall where the variable is at least 0, as enclosures tell."""
+    if name not in item.vars or item.op == "var":
+        return True
+    try:
+        with precision(BITS):
+            box = {name: (balls.rational(fmpq(0))[0], balls.POS)}
+            return bool(Evaluator(box, False)(derivative(item, name))[0] >= 0)
+    except (Undefined, Refusal):
+        return False
 
 
 class _Search:
@@ -321,13 +339,16 @@ class _Search:
         found = _root(self.excess(sides, 1e-5), self.excess(sides, CLOSE), start)
         if found is None:
             return Answer(None, None, None, None)
+        if math.isinf(found.place):
+            broken, refuted = self.first_broken(sides, [fmpq(_FAR)])
+            return Answer(None, None, broken, refuted)
         if found.slope == 0:
             proved, theorem = self.first_proved(sides, [dyadic(found.place)])
             return Answer(proved, theorem, None, None)
         falling = found.slope < 0
         proved, theorem = self.first_proved(sides, found.beyond(up=falling))
         broken, refuted = self.first_broken(sides, found.beyond(up=not falling))
-        return Answer(proved, theorem, broken, refuted)
+        return Answer(proved, theorem, broken, refuted, weaker=falling)
 
     def moments(self, sides: list[Guarantee], value: fmpq) -> list[Moment]:
         out = []
@@ -393,7 +414,8 @@ class _Search:
 
 @dataclass(frozen=True)
 class _Root:
-    """Where a function is about 0, and its slope there; slope 0: it is below 0 from there on."""
+    """Where a function is about 0, and its slope there; slope 0: it is below 0 from there on. An
+    infinite place: it falls, and stays above 0."""
 
     place: float
     slope: float
@@ -420,7 +442,7 @@ def _root(
     falling = b < a
     while (b > 0) == falling:
         if high > 1e6:
-            return None
+            return _Root(math.inf, -1.0) if falling else None
         low, high = high, high * 2
         a, b = b, value(high)
     side = 0

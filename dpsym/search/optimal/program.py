@@ -17,7 +17,7 @@ from flint import fmpq
 
 from dpsym.kernel.definitions import P_RAY, Q_RAY, Moment, Support, live_rays
 from dpsym.kernel.statements import RATIO
-from dpsym.kernel.terms import ONE, derivative, substitute
+from dpsym.kernel.terms import ONE, derivative, substitute, subterms
 from dpsym.search.refutation.curves import Array, Curve, sorted_once
 from dpsym.search.refutation.exact import dyadic, number
 
@@ -87,10 +87,13 @@ class Problem:
         self.used = [math.isfinite(row.room) for row in self.rows]
         self.goal = row_of(goal)
         self.low, self.high = -math.inf, math.inf
+        self.jumps: set[float] = set()
         kinks = self.goal.curve.kinks()
         for row in self.rows:
             own = row.curve.kinks()
             kinks += own
+            if any(part.op == "ite" for part in subterms(row.curve.f)):
+                self.jumps.update(own)
             if row.room <= 0 and own:  # no mass where the function is positive
                 self.restrict(row)
         for item in items:
@@ -171,7 +174,9 @@ class Problem:
     def grid(self) -> Array:
         reach = self.reach()
         steps = np.sinh(np.linspace(-4, 4, COUNT)) * (reach / math.sinh(4))
-        special = [k + d for k in self.kinks for d in (0.0, _NEXT, -_NEXT)]
+        special = [k + d for k in self.kinks for d in (_NEXT, -_NEXT)]
+        # floats do not tell on which side of a jump the kink itself is
+        special += [k for k in self.kinks if k not in self.jumps]
         return self.inside(sorted_once([*steps.tolist(), 0.0, *special]))
 
     def inside(self, logs: Array) -> Array:
@@ -204,7 +209,12 @@ class Problem:
             if gap < close or not len(more):
                 break
             logs = self.inside(sorted_once([*logs.tolist(), *more.tolist()]))
-        return None if best is None else self.outweighed(self.without_noise(best, logs))
+        if best is None:
+            return None
+        found = self.outweighed(self.without_noise(best, logs))
+        if found.weights is not best.weights:
+            found = Solution(**{**vars(found), "gap": self.lowest(found, logs)[1]})
+        return found if found.gap <= best.gap else best
 
     def without_noise(self, found: Solution, logs: Array) -> Solution:
         """With 0 for the weights that seem to be rounding: F is then not curved on pieces where it
