@@ -447,7 +447,7 @@ def _root(
         a, b = b, value(high)
     side = 0
     for count in range(_TRIES):
-        middle = (low * b - high * a) / (b - a)
+        middle = (low * b - high * a) / (b - a) if a != b else math.nan
         if count % 4 == 3 or not low < middle < high:
             middle = (low + high) / 2
         here = value(middle)
@@ -460,6 +460,7 @@ def _root(
             high, b, a = middle, here, a / 2 if side == -1 else a
             side = -1
     slope, place, here = (b - a) / (high - low), middle, fine(start + middle)
+    slope = slope or (-1.0 if falling else 1.0) / middle
     for _ in range(_STEPS):
         if abs(here) < _AT_ROOT:
             break
