@@ -23,6 +23,8 @@ if TYPE_CHECKING:
     from dpsym.enclosures import Enclosure
     from dpsym.errors import DpsymError, InputError, ProofError, UnsupportedError
     from dpsym.guarantees import (
+        GDP,
+        TCDP,
         ZCDP,
         ApproxDP,
         BoundedRange,
@@ -64,10 +66,12 @@ _HOMES = {
     "guarantees": (
         "ApproxDP",
         "BoundedRange",
+        "GDP",
         "MomentBound",
         "ProbabilisticDP",
         "PureDP",
         "RenyiDP",
+        "TCDP",
         "ZCDP",
         "both",
     ),
