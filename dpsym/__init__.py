@@ -24,6 +24,8 @@ if TYPE_CHECKING:
     from dpsym.enclosures import Enclosure
     from dpsym.errors import DpsymError, InputError, ProofError, UnsupportedError
     from dpsym.guarantees import (
+        GDP,
+        TCDP,
         ZCDP,
         ApproxDP,
         BoundedRange,
@@ -66,10 +68,12 @@ _HOMES = {
     "guarantees": (
         "ApproxDP",
         "BoundedRange",
+        "GDP",
         "MomentBound",
         "ProbabilisticDP",
         "PureDP",
         "RenyiDP",
+        "TCDP",
         "ZCDP",
         "both",
     ),
