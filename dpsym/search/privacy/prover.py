@@ -331,9 +331,9 @@ class _Prover:
         if claim.name == "GDP" and is_chain(stage) and claim.two_way:
             whole = claim.args[0]
         if whole is not None and whole.op != "var":
-            found = library.chain(stage, claim, self.lemma)
-            if found is not None:
-                return self.used(goal, found)
+            theorem = library.chain(stage, claim, self.lemma)
+            if theorem is not None:
+                return self.used(goal, theorem)
         if DEFINITIONS[claim.name].member is not None:
             return self.apply(goal, "every", name=_fresh(goal, "alpha"))
         if claim.two_way:
