@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from dpsym.kernel.statements import Fact, Guarantee
-from dpsym.kernel.terms import ZERO, Term
+from dpsym.kernel.terms import ZERO, Term, power, sqrt
 
 
 @dataclass(frozen=True)
@@ -54,6 +54,10 @@ def sums(first: Guarantee, second: Guarantee, family: str) -> list[Sum]:
         return [Sum(first, second, total)]
     if names <= set(_HOCKEY) and family == "ApproxDP":
         return _hockey_sums(first, second, loss)
+    if names == {"GDP"} and family == "GDP":
+        means = epsilon(first), epsilon(second)
+        mean = sqrt(power(means[0], 2) + power(means[1], 2))
+        return [Sum(first, second, Guarantee("GDP", (mean,)))]
     orders = {order for order in (_order(first), _order(second)) if order is not None}
     if family in _POWERS and names <= {"PureDP", family} and len(orders) <= 1:
         facts = {
@@ -85,6 +89,8 @@ def weakening(first: Guarantee, family: str, args: tuple[Term, ...]) -> list[Fac
             return [Fact(args[0] - epsilon(first), ">="), *rises]
         if order is not None:
             return rises if args[0] is order else None
+        if family == "GDP":
+            return [Fact(epsilon(first), ">"), *rises]
         return rises if family in ("PureDP", "KLDP", "ZCDP") else None
     if family == "ApproxDP" and first.name in _HOCKEY:
         return [Fact(args[0] - epsilon(first), ">="), Fact(args[1] - _delta(first), ">=")]

@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
+from dpsym.kernel import terms as tm
 from dpsym.kernel.definitions import DEFINITIONS, Moment, Support, constraints
 from dpsym.kernel.proofs import Proof
 from dpsym.kernel.refusal import Refusal
@@ -50,6 +51,7 @@ from dpsym.search.privacy import library
 from dpsym.search.privacy.blends import multipliers
 from dpsym.search.privacy.chains import Orders, is_chain, orders
 from dpsym.search.privacy.families import epsilon, sums
+from dpsym.search.privacy.gaussians import mean
 from dpsym.search.privacy.leaves import plausible, prove_leaf
 from dpsym.search.privacy.stages import Total, totals
 from dpsym.search.privacy.towers import plans
@@ -230,6 +232,34 @@ class _Prover:
                     first = stuck
         raise first or Stuck("no rule applies")
 
+    # -- Gaussian pairs
+
+    def gaussian(self, goal: Statement) -> Proof | None:
+        """A Gaussian guarantee at its epsilon, or as the pair of Gaussians; two pairs as one."""
+        (claim,) = goal.claims
+        places = [
+            (i, j)
+            for i, stage in enumerate(goal.stages)
+            if isinstance(stage, Assumed)
+            for j, one in enumerate(stage.guarantees)
+            if one.name == "GDP"
+        ]
+        moment = DEFINITIONS[claim.name].member is None and not claim.two_way
+        if places and moment:
+            i, j = places[0]
+            if len(goal.stages) == 1 and claim.name == "ApproxDP":
+                given = goal.stages[0].guarantees  # type: ignore[union-attr]
+                if any(one.name == "ApproxDP" for one in given):
+                    return None
+                return self.apply(goal, "specialise", stage=i, guarantee=j, value=claim.args[0])
+            return self.apply(goal, "dominated", stage=i, guarantee=j, name=_fresh(goal, "x"))
+        means = [mean(goal, stage) for stage in goal.stages[-2:]] if moment else []
+        if len(means) == 2 and means[0] is not None and means[1] is not None:
+            total = tm.sqrt(tm.power(means[0], 2) + tm.power(means[1], 2))
+            total = context(goal.facts).canon.normal(total)
+            return self.apply(goal, "rotated", first=means[0], second=means[1], mean=total)
+        return None
+
     # -- stages made of others
 
     def of_inner_mechanisms(self, goal: Statement) -> Proof | None:
@@ -299,6 +329,13 @@ class _Prover:
 
     def blended(self, goal: Statement, stage: Blend) -> Proof:
         (claim,) = goal.claims
+        whole = None
+        if claim.name == "GDP" and is_chain(stage) and claim.two_way:
+            whole = claim.args[0]
+        if whole is not None and whole.op != "var":
+            theorem = library.chain(stage, claim, self.lemma)
+            if theorem is not None:
+                return self.used(goal, theorem)
         if DEFINITIONS[claim.name].member is not None:
             return self.apply(goal, "every", name=_fresh(goal, "alpha"))
         if claim.two_way:
@@ -352,6 +389,9 @@ class _Prover:
             return worst
         if claim.two_way:
             return self.both_ways(goal)
+        gaussian = self.gaussian(goal)
+        if gaussian is not None:
+            return gaussian
         if any(isinstance(stage, Mechanism) for stage in goal.stages):
             return self.explicit(goal)
         constraint = next(iter(constraints(claim)), None)
@@ -519,14 +559,14 @@ class _Prover:
         raise Stuck("no total of known families meets the claim")
 
     def specialised(self, goal: Statement, claim: Guarantee) -> Proof | None:
-        """Families among the guarantees, at the order of the claim."""
+        """Families of Rényi guarantees, at the order of the claim."""
         order = _order(goal, claim)
         if order is None:
             return None
         for i, stage in enumerate(goal.stages):
             guarantees = stage.guarantees if isinstance(stage, Assumed) else ()
             for j, guarantee in enumerate(guarantees):
-                family = DEFINITIONS[guarantee.name].member is not None
+                family = guarantee.name in ("ZCDP", "TCDP")
                 if family and not any(g.name == "RenyiDP" for g in guarantees):
                     return self.apply(goal, "specialise", stage=i, guarantee=j, value=order)
         return None
