@@ -10,7 +10,9 @@ import dpsym
 import dpsym.guarantees as notions
 from dpsym.errors import InputError, UnsupportedError
 from dpsym.guarantees import (
+    GDP,
     NOTIONS,
+    TCDP,
     ZCDP,
     ApproxDP,
     BoundedRange,
@@ -47,6 +49,8 @@ EXAMPLES = {
     "ApproxDP": ApproxDP(e, d),
     "RenyiDP": RenyiDP(a + 1, e),
     "ZCDP": ZCDP(e),
+    "TCDP": TCDP(e, 2),
+    "GDP": GDP(e),
     "ProbabilisticDP": ProbabilisticDP(e, d),
     "BoundedRange": BoundedRange(e),
     "MomentBound": MomentBound(lambda loss: sp.exp(a * loss), d),

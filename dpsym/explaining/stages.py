@@ -59,6 +59,36 @@ def _is(goal: Goal) -> Mark:
     return lambda premise: premise is goal
 
 
+def _ranged(here: Here) -> str:
+    (stage,) = here.goal.stages
+    least, length = var(here["name"]), stage.guarantees[here["guarantee"]].args[0]
+    return (
+        f"Let {here.show(least)} be the least loss, so that the others are at most "
+        f"{here.show(least + length)}; as both distributions have mass 1, 0 lies between these."
+    )
+
+
+def _dominated(here: Here) -> str:
+    (mean,) = here.goal.stages[here["stage"]].guarantees[here["guarantee"]].args
+    return (
+        "The claim's function is convex, so that among the pairs that stage "
+        f"{here['stage'] + 1} can be, the normal laws of variance 1 and means {here.show(mean)} "
+        "and 0 are the worst ones."
+    )
+
+
+def _dominated_headings(here: Here) -> Iterator[tuple[Mark, str]]:
+    yield _about("$t"), "the claim's function is convex"
+
+
+def _rotated(here: Here) -> str:
+    first, second, mean = (here.show(here[key]) for key in ("first", "second", "mean"))
+    return (
+        f"The last two stages are normal, of means {first} and {second} against 0. Their "
+        f"likelihood ratio is that of one such stage of mean {mean}, the root of the sum of the squares."
+    )
+
+
 def _name(here: Here, index: int) -> str:
     """The name of a blend's distribution."""
     return here.named(f"R_{index}")
@@ -116,6 +146,14 @@ REASONS: dict[str, Sentence] = {
     "unroll": _unroll,
     "induct": _induct,
     "blended": _blended,
+    "ranged": _ranged,
+    "dominated": _dominated,
+    "rotated": _rotated,
 }
-HEADINGS: dict[str, Headings] = {"induct": _induct_headings, "blended": _blended_headings}
-QUIET = frozenset({"blended"})  # whose evident premises are too many to tell
+HEADINGS: dict[str, Headings] = {
+    "induct": _induct_headings,
+    "blended": _blended_headings,
+    "dominated": _dominated_headings,
+}
+QUIET = frozenset({"blended"})
+"""Rules whose evident premises are too many to tell."""

@@ -116,8 +116,8 @@ def ranged(goal: Statement, guarantee: int, name: str) -> list[Goal]:
     ------------------------------------------------------------------ t a new variable
     F, G with BoundedRange(epsilon) => claim
 
-    for one stage. As both distributions have mass 1, the loss is not always above or below 0. Fails
-    for other guarantees, and one that is not two-way.
+    for one stage. As both distributions have mass 1, the loss is not always above or below 0.
+    Fails for other guarantees, and one that is not two-way.
     """
     require(len(goal.stages) == 1, "ranged", "one stage", len(goal.stages))
     given = expect(Assumed, goal.stages[0], "ranged", "a guarantee").guarantees

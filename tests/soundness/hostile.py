@@ -19,6 +19,7 @@ from dpsym.kernel.rules import RULES
 from dpsym.kernel.sequents import Sequent
 from tests.soundness import (
     hostile_forms,
+    hostile_gaussian,
     hostile_leaf,
     hostile_mechanisms,
     hostile_privacy,
@@ -37,6 +38,8 @@ def attacks() -> Iterator[tuple[str, Attack]]:
     for name, rule in RULES.items():
         if name in hostile_mechanisms.RULES:
             attack = hostile_mechanisms.attack
+        elif name in hostile_gaussian.RULES:
+            attack = hostile_gaussian.attack
         else:
             attack = hostile_leaf.attack if rule.goal is Sequent else hostile_privacy.attack
         yield name, lambda source, name=name, attack=attack: attack(name, source)

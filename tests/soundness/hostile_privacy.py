@@ -340,7 +340,7 @@ class Attempt:
     parameters: dict[str, Any]
 
 
-def _atoms(source: Source, most: int = 4) -> Atoms:
+def atoms_at(source: Source, most: int = 4) -> Atoms:
     count = source.randint(2, most)
     weights = [[source.choice((0, 1, 1, 2, 3, 7, 12)) for _ in range(count)] for _ in range(2)]
     if source.random() < 0.6:  # no rays
@@ -426,7 +426,7 @@ def _false(
 ) -> tuple[Statement, World]:
     """A statement of assumed stages and the world in which it is false."""
     at = random_point(source)
-    pairs = tuple(_atoms(source, 3) for _ in range(stages or source.randint(1, 2)))
+    pairs = tuple(atoms_at(source, 3) for _ in range(stages or source.randint(1, 2)))
     made = tuple(
         Assumed(tuple(fitting(source, atoms, at, given) for _ in range(source.randint(1, 2))))
         for atoms in pairs
@@ -609,7 +609,7 @@ def limit(source: Source) -> Attempt:
 def postprocess(source: Source) -> Attempt:
     """Outputs of a pair joined, so that a guarantee is lost."""
     at = random_point(source)
-    before = _atoms(source, 4)
+    before = atoms_at(source, 4)
     groups = [source.randrange(3) for _ in before]
     after = tuple(
         (
@@ -627,7 +627,7 @@ def postprocess(source: Source) -> Attempt:
 
 @recipe
 def pointwise(source: Source) -> Attempt:
-    at, atoms = random_point(source), _atoms(source)
+    at, atoms = random_point(source), atoms_at(source)
     regions = tuple(
         Region(*(num(fmpq(m.numerator, m.denominator)) for m in pair), weight=ONE) for pair in atoms
     )
@@ -641,7 +641,7 @@ def pointwise(source: Source) -> Attempt:
 
 @recipe
 def spread(source: Source) -> Attempt:
-    at, atoms = random_point(source), _atoms(source, source.randint(2, 4))
+    at, atoms = random_point(source), atoms_at(source, source.randint(2, 4))
     regions = tuple(
         Region(*(num(fmpq(m.numerator, m.denominator)) for m in pair), weight=ONE) for pair in atoms
     )

@@ -11,8 +11,9 @@ import pytest
 from dpsym.kernel import rules_privacy, rules_stages
 from dpsym.kernel.rules import RULES, Goal
 from dpsym.kernel.sequents import Sequent
-from dpsym.kernel.statements import Assumed, Group, Repeated, Statement
-from tests.soundness import hostile_privacy, hostile_stages
+from dpsym.kernel.statements import Assumed, Fact, Group, Repeated, Statement
+from dpsym.kernel.terms import var
+from tests.soundness import hostile_gaussian, hostile_privacy, hostile_stages
 from tests.soundness.hostile_leaf import Source
 from tests.soundness.hostile_privacy import random_point
 
@@ -22,9 +23,10 @@ MOST = 1500
 
 def noticed(rule: str, recipe: hostile_privacy.Recipe | None = None) -> bool:
     """Whether an attack, one of those by the recipe, shows that the rule is unsound."""
-    make = recipe or hostile_stages.RECIPES[rule]
+    gaussian = rule in hostile_gaussian.RULES
+    attack = hostile_gaussian.attack if gaussian else hostile_privacy.attack
     sources = (Source(f"{rule} {number}") for number in range(MOST))
-    return any(hostile_privacy.attack(rule, source, make)[0] == "UNSOUND" for source in sources)
+    return any(attack(rule, source, recipe)[0] == "UNSOUND" for source in sources)
 
 
 def blend(
@@ -66,6 +68,11 @@ def is_base(premise: Goal) -> bool:
         ("induct", is_base),
         ("induct", lambda p: isinstance(p, Statement) and not is_base(p)),
         ("induct", lambda p: isinstance(p, Sequent)),  # F(k) from F(k + 1)
+        ("ranged", lambda p: True),
+        ("dominated", lambda p: isinstance(p, Sequent)),  # convexity
+        ("dominated", lambda p: isinstance(p, Statement)),
+        ("rotated", lambda p: isinstance(p, Sequent)),  # m^2 = a^2 + b^2
+        ("rotated", lambda p: isinstance(p, Statement)),
         ("blended", lambda p: mentions(p, "$r")),
         ("blended", lambda p: isinstance(p, Sequent) and not mentions(p, "$")),
     ],
@@ -135,3 +142,16 @@ def test_a_theorem_about_another_shape_is_noticed(monkeypatch: pytest.MonkeyPatc
 def test_a_blend_taken_for_symmetric_is_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rules_privacy, "Blend", type(None))
     assert noticed("forward", hostile_stages.both_ways)
+
+
+def test_losses_on_one_side_of_zero_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As if the range could begin above 0, which no pair's does."""
+    known = RULES["ranged"]
+
+    def apply(goal: Statement, **parameters: Any) -> list[Goal]:
+        (more,) = known.apply(goal, **parameters)
+        facts = (*goal.facts, Fact(var(parameters["name"]), ">"))
+        return [replace(more, facts=facts)]
+
+    monkeypatch.setitem(RULES, "ranged", replace(known, apply=apply))
+    assert noticed("ranged")

@@ -65,6 +65,24 @@ ROW = {"linear": (ZERO, ZERO), "moments": ((q, ZERO),)}
 NONE = {"linear": (), "moments": ()}
 KL = Assumed((Guarantee("KLDP", (e,), **ONE_WAY),))
 
+# ranges, and Gaussian pairs
+x = var("x")
+RANGE, GDP = (Assumed((Guarantee(name, (e,)),)) for name in ("BoundedRange", "GDP"))
+HALF_WAY, WIDE = approx(e, d, **ONE_WAY), Guarantee("BoundedRange", (e,), **ONE_WAY)
+AT_X = {"stage": 0, "guarantee": 0, "name": "x"}
+MEANS = {"first": e, "second": d, "mean": tm.sqrt(e * e + d * d)}
+
+
+def density(item: Term) -> Term:
+    return exp(-tm.power(item, 2) / 2) / tm.sqrt(2 * tm.PI)
+
+
+def normal(mean: Term) -> Mechanism:
+    return Mechanism((Pair((Region(density(x - mean), density(x), "x"),)),))
+
+
+(NORMAL,) = normal(d).pairs
+
 STAGE_RULES = {
     "inner": [
         (goal(COPIES), {"stage": 1, "part": 0, "guarantees": (pure(e),)}, "index of a stage"),
@@ -99,6 +117,68 @@ STAGE_RULES = {
         (goal(Repeated(COIN, k)), {}, "copies of guarantees"),
         (goal(Repeated(Assumed((pure(e / k),)), k)), {}, "without the number of copies"),
         (replace(goal(COPIES), claims=(pure(e), pure(d))), {}, "one claim"),
+    ],
+    "ranged": [
+        (goal(PURE, PURE), {"guarantee": 0, "name": "t"}, "one stage"),
+        (goal(COPIES), {"guarantee": 0, "name": "t"}, "a guarantee"),
+        (goal(RANGE), {"guarantee": 1, "name": "t"}, "the index of a guarantee"),
+        (goal(PURE), {"guarantee": 0, "name": "t"}, "in both directions"),
+        (  # where p = 0, the loss may be anything
+            goal(Assumed((Guarantee("BoundedRange", (e,), **ONE_WAY),))),
+            {"guarantee": 0, "name": "t"},
+            "in both directions",
+        ),
+        (goal(RANGE), {"guarantee": 0, "name": "e"}, "a new variable"),
+        (goal(RANGE), {"guarantee": 0, "name": "$t"}, "a new variable"),
+        (
+            replace(goal(RANGE), claims=(pure(e), pure(d))),
+            {"guarantee": 0, "name": "t"},
+            "one claim",
+        ),
+    ],
+    "dominated": [
+        (goal(GDP), AT_X, "in one direction"),
+        (goal(GDP, claim=pure(e, **ONE_WAY)), AT_X, "about one moment"),
+        (goal(GDP, claim=replace(ZCDP.guarantees[0], two_way=False)), AT_X, "about one moment"),
+        (goal(GDP, claim=WIDE), AT_X, "about one moment"),
+        (replace(goal(GDP), claims=(HALF_WAY, HALF_WAY)), AT_X, "one claim"),
+        (goal(GDP, claim=HALF_WAY), AT_X | {"stage": 1}, "the index of a stage"),
+        (goal(GDP, claim=HALF_WAY), AT_X | {"guarantee": 1}, "the index of a guarantee"),
+        (goal(APPROX, claim=HALF_WAY), AT_X, "GDP"),
+        (goal(Repeated(GDP, k), claim=HALF_WAY), AT_X, "a guarantee"),
+        (goal(Processed(GDP.guarantees), claim=HALF_WAY), AT_X, "a guarantee"),
+        (goal(GDP, claim=HALF_WAY), AT_X | {"name": "e"}, "a new name"),
+        (goal(GDP, claim=HALF_WAY), AT_X | {"name": "$t"}, "a new name"),
+    ],
+    "rotated": [
+        (goal(normal(e)), MEANS, "at least two stages"),
+        (goal(normal(e), GDP), MEANS, "explicit mechanisms"),
+        (goal(COPIES, normal(d)), MEANS, "explicit mechanisms"),
+        (goal(normal(e), normal(d)), MEANS | {"mean": var("stranger")}, "declared variables"),
+        (goal(normal(e), normal(d)), MEANS | {"first": x}, "declared variables"),
+        (goal(normal(d), normal(e)), MEANS, "two normal densities"),
+        (goal(normal(e), COIN), MEANS, "densities"),
+        (goal(normal(e), Mechanism(normal(d).pairs * 2)), MEANS, "one pair"),
+        *(
+            (goal(normal(e), Mechanism((other,))), MEANS, "two normal densities")
+            for other in (
+                replace(NORMAL, normalised=False),
+                replace(NORMAL, variables=(("u", "real"),)),
+                replace(NORMAL, facts=(Fact(e, ">"),)),
+                replace(NORMAL, regions=NORMAL.regions * 2),
+                *(
+                    replace(NORMAL, regions=(region,))
+                    for region in (
+                        replace(NORMAL.regions[0], facts=(Fact(x, ">="),)),
+                        replace(NORMAL.regions[0], kind="integer"),
+                        replace(NORMAL.regions[0], q=NORMAL.regions[0].p),
+                        replace(NORMAL.regions[0], p=NORMAL.regions[0].q),
+                        replace(NORMAL.regions[0], p=density(2 * (x - d)) * 2),
+                        replace(NORMAL.regions[0], p=2 * density(x - d)),
+                    )
+                ),
+            )
+        ),
     ],
     "blended": [
         (goal(COPIES, claim=pure(e, **ONE_WAY)), NONE, "a blend"),
