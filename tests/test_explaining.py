@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 
 import pytest
-from sympy import erfc, exp, sqrt, symbols
+from sympy import erfc, exp, log, sqrt, symbols
 
 import dpsym as dp
 from dpsym.explaining.abbreviating import Abbreviated
@@ -336,3 +336,71 @@ def test_latex_names() -> None:
         r"$\theta$",
         r"$\text{a\textasciicircum{}b}$",
     ]
+
+
+# -- stages that are made of others
+
+count = symbols("k", integer=True)
+loss, rate, mass = symbols("epsilon q delta", positive=True)
+SAMPLED = log(1 + rate * (exp(loss) - 1))
+MADE = [
+    (
+        dp.repeat(dp.PureDP(loss), count),
+        dp.PureDP(count * loss),
+        ["By induction on k: k + 1 copies are k copies", "For k = 1.", "From k to k + 1."],
+    ),
+    (dp.repeat(dp.PureDP(loss), 1), dp.PureDP(loss), ["One copy is the mechanism itself."]),
+    (dp.group(dp.PureDP(loss), 1), dp.PureDP(loss), ["A chain of one pair is that pair."]),
+    (
+        dp.group(dp.PureDP(loss), count),
+        dp.PureDP(count * loss),
+        ["in a chain of k + 1 pairs, the first k make a pair", "Compare these at every output."],
+    ),
+    (
+        dp.repeat(dp.RandomizedResponse(loss), count),
+        dp.PureDP(count * loss),
+        ["Show that each copy has PureDP(epsilon)"],
+    ),
+    (
+        dp.group(dp.RandomizedResponse(loss), count),
+        dp.PureDP(count * loss),
+        ["Show that each pair of the chain has PureDP(epsilon)"],
+    ),
+    (
+        dp.subsample(dp.RandomizedResponse(loss), rate),
+        dp.PureDP(SAMPLED),
+        [
+            "P is R_0 with weight q and R_1 with weight 1 - q, Q is R_1, (R_0, R_1) is a pair of",
+            "Show that the pair (R_0, R_1) has PureDP(epsilon)",
+            "those of P and Q are q*$r0 + (1 - q)*$r1 and $r1",
+        ],
+    ),
+    (
+        dp.subsample(dp.ApproxDP(loss, mass), rate),
+        dp.ApproxDP(SAMPLED, rate * mass),
+        [
+            "the claim's function of these is at most (q) g1(R_0, R_1)",
+            "The claim's function is convex. To show",
+            "At every output. To show",
+        ],
+    ),
+    (
+        dp.GDP(loss),
+        dp.ZCDP(loss**2 / 2),
+        ["the normal laws of variance 1 and means epsilon and 0 are the worst ones"],
+    ),
+]
+
+
+@pytest.mark.parametrize(("subject", "claim", "sentences"), MADE)
+def test_stages_that_are_made_of_others(
+    subject: object, claim: object, sentences: list[str]
+) -> None:
+    verdict = dp.check(subject, claim, budget=30)
+    assert isinstance(verdict, dp.Proved)
+    text = verdict.explain()
+    for one in sentences:
+        assert one in text, one
+    latex = verdict.explain(latex=True)
+    outside = re.sub(r"\$[^$]*\$", "", latex)
+    assert "_" not in outside and "^" not in outside

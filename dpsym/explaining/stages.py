@@ -85,7 +85,8 @@ def _rotated(here: Here) -> str:
     first, second, mean = (here.show(here[key]) for key in ("first", "second", "mean"))
     return (
         f"The last two stages are normal, of means {first} and {second} against 0. Their "
-        f"likelihood ratio is that of one such stage of mean {mean}, the root of the sum of the squares."
+        f"likelihood ratio is that of one such stage of mean {mean}, the root of the sum of "
+        "squares."
     )
 
 
