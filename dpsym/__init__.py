@@ -56,7 +56,7 @@ if TYPE_CHECKING:
     )
     from dpsym.results import Result
     from dpsym.scripts import proved, refuted
-    from dpsym.stages import group, repeat, subsample
+    from dpsym.stages import filtered, group, repeat, subsample
     from dpsym.verdicts import Proved, Refuted, Unknown, Vacuous, Verdict
 
 _HOMES = {
@@ -98,7 +98,7 @@ _HOMES = {
     ),
     "results": ("Result",),
     "scripts": ("proved", "refuted"),
-    "stages": ("group", "repeat", "subsample"),
+    "stages": ("filtered", "group", "repeat", "subsample"),
     "verdicts": ("Proved", "Refuted", "Unknown", "Vacuous", "Verdict"),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}

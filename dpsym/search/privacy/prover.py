@@ -18,9 +18,11 @@ from dpsym.kernel.rules_privacy import stage_data, statement_obligations
 from dpsym.kernel.sequents import Sequent, context
 from dpsym.kernel.statements import (
     INTEGER,
+    REAL,
     Assumed,
     Blend,
     Fact,
+    Filter,
     Group,
     Guarantee,
     Mechanism,
@@ -221,6 +223,8 @@ class _Prover:
             return self.copies(goal, goal.stages[0])
         if len(goal.stages) == 1 and isinstance(goal.stages[0], Blend):
             return self.blended(goal, goal.stages[0])
+        if len(goal.stages) == 1 and isinstance(goal.stages[0], Filter):
+            return self.filtered(goal, goal.stages[0])
         first: Stuck | None = None
         explicit = any(isinstance(stage, Mechanism) for stage in goal.stages)
         for attempt in (self.directly,) if explicit else (self.by_totals, self.directly):
@@ -324,6 +328,39 @@ class _Prover:
         proofs = [self.sequent(one) for one in shown if isinstance(one, Sequent)]
         proofs += [self.by_total(first, stage, total), self.statement(last)]
         return Proof("cut", parameters, tuple(proofs))
+
+    def filtered(self, goal: Statement, stage: Filter) -> Proof:
+        """What a filter has in all, the same as one mechanism that spends the budget, then the
+        claim from it."""
+        (claim,) = goal.claims
+        own = {stage.name: stage.budget}
+        totals = [one.substitute(own) for one in stage.stage.guarantees]
+        if not any(_same(total, claim, goal) for total in totals):
+            stuck = Stuck("a filter of other guarantees")
+            for total in totals:
+                parameters = {"first": 0, "last": 0, "guarantees": (total,)}
+                try:
+                    return self.apply(goal, "cut", **parameters)
+                except Stuck as failed:
+                    self.left()
+                    stuck = failed
+            raise stuck
+        if stage.budget.op == "var":
+            return self.apply(goal, "spent")
+        name = _fresh(goal, "b")
+        b = var(name)
+        every = Statement(
+            (*goal.variables, (name, REAL)),
+            (*goal.facts, Fact(b, ">=")),
+            (replace(stage, budget=b),),
+            tuple(
+                one.substitute({stage.name: b})
+                for one, total in zip(stage.stage.guarantees, totals, strict=True)
+                if _same(total, claim, goal)
+            )[:1],
+        )
+        mapping = ((name, stage.budget), *((own, var(own)) for own, _ in goal.variables))
+        return self.apply(goal, "use", theorem=self.theorem(every), mapping=mapping)
 
     def blended(self, goal: Statement, stage: Blend) -> Proof:
         (claim,) = goal.claims
