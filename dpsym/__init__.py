@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         both,
     )
     from dpsym.hints import derive, lemma, split, subst, use
+    from dpsym.library import add_theorem, remove_theorem, theorems
     from dpsym.losses import PrivacyLoss, hockey_stick, renyi
     from dpsym.mechanisms import (
         AdditiveNoise,
@@ -78,6 +79,7 @@ _HOMES = {
         "both",
     ),
     "hints": ("derive", "lemma", "split", "subst", "use"),
+    "library": ("add_theorem", "remove_theorem", "theorems"),
     "losses": ("PrivacyLoss", "hockey_stick", "renyi"),
     "mechanisms": (
         "AdditiveNoise",

@@ -54,6 +54,7 @@ from dpsym.search.privacy.blends import multipliers
 from dpsym.search.privacy.chains import Orders, is_chain, orders
 from dpsym.search.privacy.families import epsilon, sums
 from dpsym.search.privacy.gaussians import mean
+from dpsym.search.privacy.learned import fits
 from dpsym.search.privacy.leaves import plausible, prove_leaf
 from dpsym.search.privacy.stages import Total, totals
 from dpsym.search.privacy.towers import plans
@@ -216,6 +217,9 @@ class _Prover:
         for index, stage in enumerate(goal.stages):
             if isinstance(stage, Processed):
                 return self.apply(goal, "postprocess", stage=index)
+        learned = self.by_learned(goal)
+        if learned is not None:
+            return learned
         inner = self.of_inner_mechanisms(goal)
         if inner is not None:
             return inner
@@ -235,6 +239,26 @@ class _Prover:
                 if first is None or (stuck.remaining and not first.remaining):
                     first = stuck
         raise first or Stuck("no rule applies")
+
+    def by_learned(self, goal: Statement) -> Proof | None:
+        """The claim from a theorem that was added, as it is or weakened."""
+        (claim,) = goal.claims
+        for fit in fits(goal):
+            use = (fit.theorem, fit.mapping)
+            try:
+                if _same(fit.total, claim, goal):
+                    return self.used(goal, use)
+                last = len(goal.stages) - 1
+                parameters = {"first": 0, "last": last, "guarantees": (fit.total,)}
+                *shown, first, weaker = step(goal, "cut", parameters)
+                assert isinstance(first, Statement)
+                assert isinstance(weaker, Statement)
+                proofs = [self.sequent(one) for one in shown if isinstance(one, Sequent)]
+                proofs += [self.used(first, use), self.statement(weaker)]
+                return Proof("cut", parameters, tuple(proofs))
+            except (Stuck, Refusal):
+                self.left()
+        return None
 
     # -- Gaussian pairs
 
