@@ -36,6 +36,7 @@ if TYPE_CHECKING:
         both,
     )
     from dpsym.hints import derive, lemma, split, subst, use
+    from dpsym.library import add_theorem, remove_theorem, theorems
     from dpsym.losses import PrivacyLoss, hockey_stick, renyi
     from dpsym.mechanisms import (
         AdditiveNoise,
@@ -56,7 +57,7 @@ if TYPE_CHECKING:
     )
     from dpsym.results import Result
     from dpsym.scripts import proved, refuted
-    from dpsym.stages import group, repeat, subsample
+    from dpsym.stages import filtered, group, repeat, subsample
     from dpsym.verdicts import Proved, Refuted, Unknown, Vacuous, Verdict
 
 _HOMES = {
@@ -78,6 +79,7 @@ _HOMES = {
         "both",
     ),
     "hints": ("derive", "lemma", "split", "subst", "use"),
+    "library": ("add_theorem", "remove_theorem", "theorems"),
     "losses": ("PrivacyLoss", "hockey_stick", "renyi"),
     "mechanisms": (
         "AdditiveNoise",
@@ -98,7 +100,7 @@ _HOMES = {
     ),
     "results": ("Result",),
     "scripts": ("proved", "refuted"),
-    "stages": ("group", "repeat", "subsample"),
+    "stages": ("filtered", "group", "repeat", "subsample"),
     "verdicts": ("Proved", "Refuted", "Unknown", "Vacuous", "Verdict"),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}

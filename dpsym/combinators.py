@@ -13,7 +13,7 @@ from dpsym.kernel import statements
 from dpsym.mechanisms.base import Mechanism
 from dpsym.mechanisms.relations import one_relation
 from dpsym.scope import Scope
-from dpsym.stages import Grouped, Repeated, Subsampled
+from dpsym.stages import Filtered, Grouped, Repeated, Subsampled
 
 __all__ = ["Composition", "Postprocessed", "compose", "postprocess"]
 
@@ -46,7 +46,7 @@ class Postprocessed:
         return self.subject.hypotheses()
 
 
-Part = Union[Guarantee, Both, Postprocessed, Mechanism, Repeated, Grouped, Subsampled]
+Part = Union[Guarantee, Both, Postprocessed, Mechanism, Repeated, Grouped, Subsampled, Filtered]
 """A subject that is one stage: any mechanism with these guarantees, an explicit one, or one made of
 these."""
 
@@ -73,7 +73,7 @@ class Composition:
 
 
 Subject = Union[Part, Composition]
-_MADE = (Repeated, Grouped, Subsampled)
+_MADE = (Repeated, Grouped, Subsampled, Filtered)
 SUBJECTS = (Guarantee, Both, Postprocessed, Mechanism, *_MADE, Composition)
 
 

@@ -16,6 +16,7 @@ from dpsym.kernel.statements import (
     Assumed,
     Blend,
     Fact,
+    Filter,
     Guarantee,
     Mechanism,
     Pair,
@@ -106,6 +107,12 @@ class _Goal:
         if isinstance(stage, Blend):
             return self.blend(stage)
         what = self.stage(stage.stage)
+        if isinstance(stage, Filter):
+            name, budget = self.name(stage.name), self.term(stage.budget)
+            return (
+                f"an adaptive composition of {what}, each at a {name} >= 0 that may depend on the "
+                f"earlier outputs, where these add up to at most {budget},"
+            )
         count = self.term(stage.count)
         if isinstance(stage, Repeated):
             return f"the adaptive composition of {count} copies of {what}"

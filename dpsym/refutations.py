@@ -49,6 +49,7 @@ from dpsym.kernel.statements import (
     Assumed,
     Blend,
     Fact,
+    Filter,
     Group,
     Guarantee,
     Link,
@@ -58,6 +59,7 @@ from dpsym.kernel.statements import (
     Repeated,
     Stage,
     Statement,
+    replaced,
 )
 from dpsym.kernel.terms import ONE, ZERO, Term, substitute
 
@@ -161,7 +163,10 @@ class _Check:
         self.stages = tuple(one for stage in statement.stages for one in self.copies(stage))
 
     def copies(self, stage: Stage) -> tuple[Stage, ...]:
-        """A stage for each copy of a repeated one."""
+        """A stage for each copy of a repeated one; for a filter, one that spends the budget."""
+        if isinstance(stage, Filter):
+            require(self.holds(Fact(stage.budget, ">=")), "witness", "a budget >= 0", stage.budget)
+            return (replaced(stage.stage, {stage.name: stage.budget}),)
         return (stage.stage,) * self.count(stage) if isinstance(stage, Repeated) else (stage,)
 
     def count(self, stage: Repeated | Group) -> int:

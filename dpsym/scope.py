@@ -6,6 +6,7 @@ Trusted, like ``translate``: a fact that is not the user's would prove too much.
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from copy import copy
 from math import gcd, lcm
 
 import sympy as sp
@@ -60,6 +61,7 @@ class Scope:
         self.symbols: dict[str, sp.Symbol] = {}
         self._kinds: dict[str, str] = {}
         self._terms: dict[sp.Symbol, Term] = {}
+        self._bound: dict[sp.Symbol, Term] = {}
         conditions = list(_conditions(where))
         self._ordered = {
             symbol
@@ -95,11 +97,17 @@ class Scope:
         self, expr: sp.Expr, argument: str, bound: Mapping[sp.Symbol, Term] | None = None
     ) -> Term:
         """The kernel term of an expression; ``bound`` says what its bound symbols stand for."""
-        bound = bound or {}
+        bound = {**self._bound, **(bound or {})}
         for symbol in symbols_of(expr, argument):
             if symbol not in self._terms and symbol not in bound:
                 self._add(symbol)
         return to_term(expr, argument, {**self._terms, **bound})
+
+    def binding(self, bound: Mapping[sp.Symbol, Term]) -> Scope:
+        """The same scope, where bound symbols stand for these terms."""
+        inside = copy(self)
+        inside._bound = {**self._bound, **bound}
+        return inside
 
     def relation(
         self, relation: sp.Basic, argument: str, bound: Mapping[sp.Symbol, Term] | None = None

@@ -8,15 +8,24 @@ from typing import ClassVar, Union
 
 import sympy as sp
 
-from dpsym.arguments import probability, real
-from dpsym.errors import InputError
+from dpsym.arguments import nonnegative, probability, real
+from dpsym.errors import InputError, shown
 from dpsym.guarantees import Both, Decide, Guarantee
 from dpsym.kernel import statements
-from dpsym.kernel.terms import ONE, ZERO
+from dpsym.kernel.terms import ONE, ZERO, var
 from dpsym.mechanisms.base import Mechanism
 from dpsym.scope import Scope
 
-__all__ = ["Grouped", "Repeated", "Subsampled", "group", "repeat", "subsample"]
+__all__ = [
+    "Filtered",
+    "Grouped",
+    "Repeated",
+    "Subsampled",
+    "filtered",
+    "group",
+    "repeat",
+    "subsample",
+]
 
 One = Union[Guarantee, Both, Mechanism]
 _ONE = "a guarantee such as PureDP(epsilon), or a mechanism"
@@ -99,6 +108,76 @@ class Subsampled:
         # with the one record, with the other, and with another of the data in its place
         links = tuple(statements.Link(i, j, inner) for i, j in ((0, 1), (0, 2), (1, 2)))
         return statements.Blend((q, ZERO, 1 - q), (ZERO, q, 1 - q), links)
+
+
+@dataclass(frozen=True, repr=False)
+class Filtered:
+    """Mechanisms whose parameter is chosen as they run, within a budget. Made by ``filtered``."""
+
+    subject: Guarantee | Both
+    parameter: sp.Symbol
+    budget: sp.Expr
+
+    def __repr__(self) -> str:
+        return f"filtered({self.subject!r}, {self.parameter}, {shown(self.budget)})"
+
+    def parameters(self) -> Iterator[tuple[str, sp.Expr]]:
+        for name, value in self.subject.parameters():
+            if self.parameter not in value.free_symbols:
+                yield name, value
+            else:
+                for symbol in sorted(value.free_symbols - {self.parameter}, key=str):
+                    yield name, symbol
+        yield "budget", self.budget
+
+    def hypotheses(self) -> tuple[sp.Basic, ...]:
+        own = self.subject.hypotheses()
+        kept = (fact for fact in own if self.parameter not in fact.free_symbols)
+        return (*kept, sp.Ge(self.budget, 0, evaluate=False))
+
+    def to_kernel(self, scope: Scope, decide: Decide) -> statements.Filter:
+        if self.parameter.name in scope.symbols:
+            raise InputError(
+                "parameter", "a symbol that is no parameter of the claim", self.parameter
+            )
+        name = self.parameter.name
+        inside = scope.binding({self.parameter: var(name)})
+        stage = statements.Assumed(self.subject.to_kernel(inside, decide))
+        return statements.Filter(name, stage, scope.term(self.budget, "budget"))
+
+
+def filtered(subject: object, parameter: object, budget: object) -> Filtered:
+    """Run mechanisms one after the other whose privacy parameters are chosen on the way.
+
+    Each next mechanism, its parameter, and whether to go on may depend on all earlier outputs, as
+    long as the parameters are at least 0 and add up to at most the budget; how many mechanisms
+    there can be is fixed in advance.
+
+    Args:
+        subject: what a mechanism has at a value of the parameter: a guarantee.
+        parameter: the symbol in it that is chosen on the way.
+        budget: the most that these may add up to, >= 0.
+
+    Raises: InputError for another subject, and a parameter that is no symbol of it.
+
+    Source: Rogers, Roth, Ullman and Vadhan (2016); for Rényi divergences Feldman and Zrnic (2021),
+    Theorem 3.1.
+
+    >>> from sympy import symbols
+    >>> from dpsym.guarantees import PureDP
+    >>> x, b = symbols("x b", nonnegative=True)
+    >>> filtered(PureDP(x), x, b)
+    filtered(PureDP(x), x, b)
+    """
+    if not isinstance(subject, (Guarantee, Both)):
+        raise InputError("subject", "a guarantee such as PureDP(x)", subject)
+    symbols = {symbol for _, value in subject.parameters() for symbol in value.free_symbols}
+    if not isinstance(parameter, sp.Symbol) or parameter not in symbols:
+        raise InputError("parameter", "a symbol of the guarantee", parameter)
+    most = nonnegative("budget", budget)
+    if parameter in most.free_symbols:
+        raise InputError("budget", f"an expression without {parameter}", budget)
+    return Filtered(subject, parameter, most)
 
 
 def repeat(subject: One, count: object) -> Repeated:

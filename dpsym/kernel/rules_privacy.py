@@ -26,6 +26,7 @@ from dpsym.kernel.statements import (
     Assumed,
     Blend,
     Fact,
+    Filter,
     Group,
     Guarantee,
     Mechanism,
@@ -57,12 +58,13 @@ def statement_obligations(statement: Statement) -> list[Sequent]:
     out = sq.defined(statement.facts)
     for stage in statement.stages:
         out += _shape_obligations(statement, names, stage)
+        inside = spending(statement, stage) if isinstance(stage, Filter) else statement
         for single in st.singles(stage):
             if isinstance(single, Mechanism):
                 for pair in single.pairs:
                     out += _pair_obligations(statement, names, pair)
             else:
-                out += guarantee_obligations(statement, *single.guarantees)
+                out += guarantee_obligations(inside, *single.guarantees)
     out += guarantee_obligations(statement, *statement.claims)
     return list(dict.fromkeys(out))
 
@@ -74,6 +76,9 @@ def _shape_obligations(statement: Statement, names: frozenset[str], stage: Stage
         whole = is_integer(stage.count, dict(statement.variables))
         require(whole, "statement", "a whole number", stage.count)
         out = shown(given, stage.count - 1)
+    elif isinstance(stage, Filter):
+        within(names, stage.budget)
+        out = obligations(given, stage.budget)
     elif isinstance(stage, Blend):
         count, places = len(stage.p), [(link.first, link.second) for link in stage.links]
         require(0 < count == len(stage.q) <= MOST, "statement", f"1 to {MOST} weights each", count)
@@ -85,6 +90,13 @@ def _shape_obligations(statement: Statement, names: frozenset[str], stage: Stage
             rest = tm.add(*weights) - 1
             out += [one for item in (*weights, rest, -rest) for one in shown(given, item)]
     return out
+
+
+def spending(statement: Statement, stage: Filter) -> Statement:
+    """The statement with a value that a filter allows."""
+    x = tm.var(stage.name)
+    facts = Fact(x, ">="), Fact(stage.budget - x, ">=")
+    return with_variable(replace(statement, stages=()), stage.name, facts, statement.claims[0])
 
 
 def declared(variables: tuple[tuple[str, str], ...]) -> frozenset[str]:
@@ -181,6 +193,7 @@ def with_variable(
     for single in (single for stage in goal.stages for single in st.singles(stage)):
         for pair in single.pairs if isinstance(single, Mechanism) else ():
             names |= {*dict(pair.variables), *(r.output for r in pair.regions if r.output)}
+    names |= {stage.name for stage in goal.stages if isinstance(stage, Filter)}
     require(name not in names and "$" not in name, "statement", "a new variable", name)
     variables = (*goal.variables, (name, kind))
     return Statement(variables, with_facts(goal.facts, *facts), goal.stages, (claim,))
@@ -331,13 +344,15 @@ def use(goal: Statement, theorem: object, mapping: tuple[tuple[str, Term], ...])
 def _same_shape(facts: Facts, known: Stage, stage: Stage, names: dict[str, Term]) -> None:
     """Refuses stages that differ in more than their guarantees."""
     require(type(known) is type(stage), "use", "a stage of the same kind", stage)
-    places, terms = [], []
+    places, terms = list[object](), []
     for one in (known, stage):
         links = one.links if isinstance(one, Blend) else ()
         places.append([(link.first, link.second) for link in links])
         terms.append((*one.p, *one.q) if isinstance(one, Blend) else ())
         if isinstance(one, (Repeated, Group)):
             terms[-1] = (one.count,)
+        if isinstance(one, Filter):
+            places[-1], terms[-1] = one.name, (one.budget,)
     same = places[0] == places[1] and len(terms[0]) == len(terms[1])
     same = same and all(_equal(facts, substitute(a, names), b) for a, b in zip(*terms, strict=True))
     require(same, "use", "a stage of the same shape", stage)

@@ -22,6 +22,7 @@ from dpsym.kernel.statements import (
     Assumed,
     Blend,
     Fact,
+    Filter,
     Group,
     Guarantee,
     Link,
@@ -100,6 +101,37 @@ def induct(goal: Statement) -> list[Goal]:
     more = replace(more, facts=given, stages=stages)
     closed = [Sequent(given, fact) for fact in goal.facts if name in fact.term.vars]
     return [*closed, *rp.guarantee_obligations(more, claim), replace(base, stages=(copies,)), more]
+
+
+@privacy_rule()
+def spent(goal: Statement) -> list[Goal]:
+    """F(b), b >= 0, identical distributions => claim(b)
+    F(b), 0 <= x <= b |- F(b - x)
+    F(b), 0 <= x <= b, the stages: G(x); claim(b - x) => claim(b)
+    ------------------------------------------------------------- b a real variable, x new
+    F(b), a filter of G with the budget b => claim(b)
+
+    by induction on the number of mechanisms: what the first one leaves of the budget is that of a
+    filter. Fails for another budget, and when G mentions b.
+    """
+    claim = rp.only_claim(goal, "spent")
+    require(len(goal.stages) == 1, "spent", "one stage", len(goal.stages))
+    stage = expect(Filter, goal.stages[0], "spent", "a filter")
+    b, name = stage.budget, stage.budget.value
+    real = b.op == "var" and (name, st.REAL) in goal.variables
+    require(real, "spent", "a budget that is a real variable", b)
+    alike = st.replaced(stage.stage, {name: ZERO}) == stage.stage
+    require(alike, "spent", "guarantees without the budget", stage.stage)
+    more, left = rp.spending(goal, stage), {name: b - tm.var(stage.name)}
+    rest = claim.substitute(left)
+    moved = (fact.substitute(left) for fact in goal.facts if name in fact.term.vars)
+    none = replace(goal, facts=with_facts(goal.facts, Fact(b, ">=")))
+    return [
+        *(Sequent(more.facts, fact) for fact in moved),
+        *rp.guarantee_obligations(more, rest),
+        replace(none, stages=(Assumed((Guarantee("PureDP", (ZERO,)),)),)),
+        replace(more, stages=(stage.stage, Assumed((rest,)))),
+    ]
 
 
 def _copies(goal: Statement, rule: str) -> Repeated | Group:

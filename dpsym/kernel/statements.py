@@ -9,8 +9,9 @@ A statement is plain data. Its meaning:
 
 An ``Assumed`` stage is any pair of output distributions with the listed guarantees, and a
 ``Processed`` stage one that such a pair becomes under a randomised map. A ``Mechanism``
-stage is an explicit family of neighbouring pairs, written as densities. ``Repeated``, ``Group`` and
-``Blend`` stages are made of these. What a guarantee's name means is in ``definitions``.
+stage is an explicit family of neighbouring pairs, written as densities. ``Repeated``, ``Group``,
+``Blend`` and ``Filter`` stages are made of these. What a guarantee's name means is in
+``definitions``.
 """
 
 from __future__ import annotations
@@ -155,7 +156,19 @@ class Blend:
     links: tuple[Link, ...]
 
 
-Stage = Union[Assumed, Processed, Mechanism, Repeated, Group, Blend]
+@dataclass(frozen=True, slots=True)
+class Filter:
+    """An adaptive composition of mechanisms, each of which has what ``stage`` says at a value of
+    ``name`` that is at least 0 and may depend on the outputs of the earlier ones, as the decision
+    to go on may. The values add up to at most ``budget``, and there are at most so many mechanisms,
+    some number that is fixed in advance."""
+
+    name: str
+    stage: Assumed
+    budget: Term
+
+
+Stage = Union[Assumed, Processed, Mechanism, Repeated, Group, Blend, Filter]
 
 
 def singles(stage: Stage) -> tuple[Single, ...]:
@@ -164,7 +177,7 @@ def singles(stage: Stage) -> tuple[Single, ...]:
         return (Assumed(stage.guarantees),)
     if isinstance(stage, Blend):
         return tuple(link.stage for link in stage.links)
-    return (stage.stage,) if isinstance(stage, (Repeated, Group)) else (stage,)
+    return (stage.stage,) if isinstance(stage, (Repeated, Group, Filter)) else (stage,)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,9 +18,11 @@ from dpsym.kernel.rules_privacy import stage_data, statement_obligations
 from dpsym.kernel.sequents import Sequent, context
 from dpsym.kernel.statements import (
     INTEGER,
+    REAL,
     Assumed,
     Blend,
     Fact,
+    Filter,
     Group,
     Guarantee,
     Mechanism,
@@ -52,6 +54,7 @@ from dpsym.search.privacy.blends import multipliers
 from dpsym.search.privacy.chains import Orders, is_chain, orders
 from dpsym.search.privacy.families import epsilon, sums
 from dpsym.search.privacy.gaussians import mean
+from dpsym.search.privacy.learned import fits
 from dpsym.search.privacy.leaves import plausible, prove_leaf
 from dpsym.search.privacy.stages import Total, totals
 from dpsym.search.privacy.towers import plans
@@ -214,6 +217,9 @@ class _Prover:
         for index, stage in enumerate(goal.stages):
             if isinstance(stage, Processed):
                 return self.apply(goal, "postprocess", stage=index)
+        learned = self.by_learned(goal)
+        if learned is not None:
+            return learned
         inner = self.of_inner_mechanisms(goal)
         if inner is not None:
             return inner
@@ -221,6 +227,8 @@ class _Prover:
             return self.copies(goal, goal.stages[0])
         if len(goal.stages) == 1 and isinstance(goal.stages[0], Blend):
             return self.blended(goal, goal.stages[0])
+        if len(goal.stages) == 1 and isinstance(goal.stages[0], Filter):
+            return self.filtered(goal, goal.stages[0])
         first: Stuck | None = None
         explicit = any(isinstance(stage, Mechanism) for stage in goal.stages)
         for attempt in (self.directly,) if explicit else (self.by_totals, self.directly):
@@ -231,6 +239,26 @@ class _Prover:
                 if first is None or (stuck.remaining and not first.remaining):
                     first = stuck
         raise first or Stuck("no rule applies")
+
+    def by_learned(self, goal: Statement) -> Proof | None:
+        """The claim from a theorem that was added, as it is or weakened."""
+        (claim,) = goal.claims
+        for fit in fits(goal):
+            use = (fit.theorem, fit.mapping)
+            try:
+                if _same(fit.total, claim, goal):
+                    return self.used(goal, use)
+                last = len(goal.stages) - 1
+                parameters = {"first": 0, "last": last, "guarantees": (fit.total,)}
+                *shown, first, weaker = step(goal, "cut", parameters)
+                assert isinstance(first, Statement)
+                assert isinstance(weaker, Statement)
+                proofs = [self.sequent(one) for one in shown if isinstance(one, Sequent)]
+                proofs += [self.used(first, use), self.statement(weaker)]
+                return Proof("cut", parameters, tuple(proofs))
+            except (Stuck, Refusal):
+                self.left()
+        return None
 
     # -- Gaussian pairs
 
@@ -326,6 +354,39 @@ class _Prover:
         proofs = [self.sequent(one) for one in shown if isinstance(one, Sequent)]
         proofs += [self.by_total(first, stage, total), self.statement(last)]
         return Proof("cut", parameters, tuple(proofs))
+
+    def filtered(self, goal: Statement, stage: Filter) -> Proof:
+        """What a filter has in all, the same as one mechanism that spends the budget, then the
+        claim from it."""
+        (claim,) = goal.claims
+        own = {stage.name: stage.budget}
+        totals = [one.substitute(own) for one in stage.stage.guarantees]
+        if not any(_same(total, claim, goal) for total in totals):
+            stuck = Stuck("a filter of other guarantees")
+            for total in totals:
+                parameters = {"first": 0, "last": 0, "guarantees": (total,)}
+                try:
+                    return self.apply(goal, "cut", **parameters)
+                except Stuck as failed:
+                    self.left()
+                    stuck = failed
+            raise stuck
+        if stage.budget.op == "var":
+            return self.apply(goal, "spent")
+        name = _fresh(goal, "b")
+        b = var(name)
+        every = Statement(
+            (*goal.variables, (name, REAL)),
+            (*goal.facts, Fact(b, ">=")),
+            (replace(stage, budget=b),),
+            tuple(
+                one.substitute({stage.name: b})
+                for one, total in zip(stage.stage.guarantees, totals, strict=True)
+                if _same(total, claim, goal)
+            )[:1],
+        )
+        mapping = ((name, stage.budget), *((own, var(own)) for own, _ in goal.variables))
+        return self.apply(goal, "use", theorem=self.theorem(every), mapping=mapping)
 
     def blended(self, goal: Statement, stage: Blend) -> Proof:
         (claim,) = goal.claims

@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
-from dpsym.kernel.statements import Assumed, Blend, Group, Mechanism, Processed, Repeated, Statement
+from dpsym.kernel.statements import (
+    Assumed,
+    Blend,
+    Filter,
+    Group,
+    Mechanism,
+    Processed,
+    Repeated,
+    Statement,
+)
 from dpsym.refutations import Refutation
 
 if TYPE_CHECKING:
@@ -49,7 +58,7 @@ def search_for(statement: Statement) -> Search | None:
     """The search that fits, which raises ``OutOfBudget`` when the time is over."""
     stages = statement.stages
     if any(isinstance(stage, (Repeated, Group)) and stage.count.vars for stage in stages) or any(
-        isinstance(stage, Repeated) for stage in stages
+        isinstance(stage, (Repeated, Filter)) for stage in stages
     ):
         from dpsym.search.refutation.repeated import search
     elif stages and all(isinstance(stage, Assumed) for stage in stages):

@@ -12,7 +12,16 @@ from flint import fmpq
 from dpsym.kernel import terms as tm
 from dpsym.kernel.definitions import constraints
 from dpsym.kernel.refusal import Refusal
-from dpsym.kernel.statements import INTEGER, Assumed, Group, Repeated, Stage, Statement, replaced
+from dpsym.kernel.statements import (
+    INTEGER,
+    Assumed,
+    Filter,
+    Group,
+    Repeated,
+    Stage,
+    Statement,
+    replaced,
+)
 from dpsym.refutations import Refutation, refute
 from dpsym.search.leaf.budget import Budget, OutOfBudget
 from dpsym.search.refutation import abstract, products
@@ -66,12 +75,20 @@ def unrolled(statement: Statement) -> Iterator[tuple[dict[str, fmpq], Statement]
             count = rational(stage.count, {}) if isinstance(stage, Repeated) else fmpq(1)
             if count is None or not 1 <= count <= _MOST_COPIES:
                 break
-            stages += [stage.stage if isinstance(stage, Repeated) else stage] * int(count)
+            stages += [_one(stage)] * int(count)
         else:
             left = tuple(pair for pair in here.variables if pair[0] not in counts)
             possible = all(fact.term.vars or holds(fact, {}) for fact in here.facts)
             if possible and len(stages) <= _MOST_COPIES:
                 yield counts, replace(here, variables=left, stages=tuple(stages))
+
+
+def _one(stage: Stage) -> Stage:
+    """One copy of a repeated stage; for a filter, one mechanism that spends the budget."""
+    if isinstance(stage, Filter):
+        spent = replaced(stage.stage, {stage.name: stage.budget})
+        return Assumed(spent.guarantees)
+    return stage.stage if isinstance(stage, Repeated) else stage
 
 
 def _against(copies: Statement, budget: Budget) -> Refutation | None:
