@@ -59,6 +59,22 @@ def _is(goal: Goal) -> Mark:
     return lambda premise: premise is goal
 
 
+def _spent(here: Here) -> str:
+    (stage,) = here.goal.stages
+    b, x = here.show(stage.budget), here.named(stage.name)
+    left = here.show(stage.budget - var(stage.name))
+    return (
+        f"By induction on the number of mechanisms: the first one takes {x} from the budget {b}, "
+        f"and what follows is a filter with the budget {left}, which has what is claimed for that."
+    )
+
+
+def _spent_headings(here: Here) -> Iterator[tuple[Mark, str]]:
+    *_, base, more = here.premises
+    yield _is(base), "for no mechanism, where the distributions are the same"
+    yield _is(more), "for the first mechanism and what follows"
+
+
 def _ranged(here: Here) -> str:
     (stage,) = here.goal.stages
     least, length = var(here["name"]), stage.guarantees[here["guarantee"]].args[0]
@@ -147,6 +163,7 @@ REASONS: dict[str, Sentence] = {
     "unroll": _unroll,
     "induct": _induct,
     "blended": _blended,
+    "spent": _spent,
     "ranged": _ranged,
     "dominated": _dominated,
     "rotated": _rotated,
@@ -154,6 +171,7 @@ REASONS: dict[str, Sentence] = {
 HEADINGS: dict[str, Headings] = {
     "induct": _induct_headings,
     "blended": _blended_headings,
+    "spent": _spent_headings,
     "dominated": _dominated_headings,
 }
 QUIET = frozenset({"blended"})

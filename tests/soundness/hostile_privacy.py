@@ -45,7 +45,7 @@ from dpsym.kernel.statements import Fact as KernelFact
 from dpsym.kernel.terms import ONE, ZERO, Term, exp, log, num, var
 from dpsym.kernel.theorems import Theorem
 from tests.soundness.hostile_leaf import Source
-from tests.soundness.made import Atoms, Copies, Made, Rows, joint
+from tests.soundness.made import Atoms, Copies, Made, Rows, Spent, joint
 from tests.soundness.values import (
     DIGITS,
     Number,
@@ -65,6 +65,7 @@ PARAMETERS = (("e", REAL), ("f", REAL), ("d", REAL), ("a", REAL), ("k", INTEGER)
 NAMES = tuple(name for name, _ in PARAMETERS)
 SINGLE = ("PureDP", "ApproxDP", "RenyiDP", "RenyiDPBelowOne", "KLDP", "ZCDP", "ProbabilisticDP")
 EVERY = (*SINGLE, "BoundedRange", "MomentBound")
+BUDGET = "e"  # the parameter that is the budget of a filter
 GRID = tuple(Fraction(n, 8) for n in (9, 10, 12, 16, 20, 24, 40, 80, 400))  # orders above 1
 
 
@@ -293,8 +294,14 @@ def _worlds(premise: Statement, world: World) -> Iterator[World]:
 
 
 def _counts(world: World) -> Iterator[World]:
-    """The world, and with fewer copies."""
+    """The world, and with fewer copies, or less of the budget."""
     yield world
+    if isinstance(world.made, Spent):
+        budget = world.point[BUDGET]
+        assert isinstance(budget, Fraction)
+        for left, x, _ in world.made.steps(budget):
+            yield replace(world, point={**world.point, BUDGET: left, "x": x})
+        return
     count = world.point["k"]
     if world.made is not None and isinstance(count, Fraction):
         for fewer in range(1, int(count)):
@@ -305,6 +312,12 @@ def _parts(made: Made, at: Point) -> Iterator[World]:
     """Each pair alone; then two of the repetition, or three distributions of the chain."""
     for atoms in made.pairs():
         yield World(at, (atoms,))
+    if isinstance(made, Spent):
+        budget = at[BUDGET]
+        assert isinstance(budget, Fraction)
+        for left, x, stages in made.steps(budget):
+            yield World({**at, BUDGET: left, "x": x}, stages)
+        return
     if isinstance(made, Copies):
         for k in range(1, len(made.each)):
             some = joint(made.each[:k]), made.each[k]

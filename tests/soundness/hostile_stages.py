@@ -19,6 +19,7 @@ from dpsym.kernel.statements import (
     Assumed,
     Blend,
     Fact,
+    Filter,
     Group,
     Guarantee,
     Link,
@@ -47,7 +48,7 @@ from tests.soundness.hostile_privacy import (
     random_point,
     recipe,
 )
-from tests.soundness.made import Atoms, Copies, Made, Row, Rows
+from tests.soundness.made import Atoms, Copies, Made, Row, Rows, Spent
 from tests.soundness.values import Point, Undefined, Unsure, value
 
 T, K, E, F, D = (var(name) for name in (RATIO, "k", "e", "f", "d"))
@@ -325,6 +326,38 @@ def blended(source: Source) -> Attempt:
     at = random_point(source)
     make = source.choice((same_function, same_function, _amplified, bounded, _any_blend))
     return Attempt(*make(source, at))
+
+
+# -- filters
+
+
+@recipe
+def spent(source: Source) -> Attempt:
+    """Mechanisms with guarantees that grow with what they take of the budget."""
+    at = random_point(source)
+    x, budget = var("x"), at["e"]
+    assert isinstance(budget, Fraction)
+    losses = (x, x, x + F, F, x * x, x + x)
+    notion = source.choice((("PureDP",), ("ApproxDP", F), ("RenyiDP", var("a")), ("ZCDP",)))
+    kept = Guarantee(notion[0], (*notion[1:], source.choice(losses)))
+    if notion[0] == "ApproxDP":
+        kept = Guarantee("ApproxDP", (source.choice(losses), source.choice((x, D, x * D))))
+    taken = []
+    for _ in range(source.randint(0, 3)):
+        step = budget * Fraction(source.randint(0, 4), 8)
+        pair = tuple(zip(*chain(source, 2), strict=True))
+        alike = ((Fraction(1, 2), Fraction(1, 2)),) * 2
+        mine = {**at, "x": step}
+        taken.append((step, pair if _has(kept, pair, mine) else alike))  # type: ignore[arg-type]
+    made = Spent(tuple(taken))
+    claim = kept.substitute({"x": source.choice((E, E, E / 2, F, 2 * E))})
+    pair = made.pair() or ((Fraction(1), Fraction(1)),)
+    if source.random() < 0.4 or _has(claim, pair, at):
+        claim = broken(source, pair, at, EVERY)
+    stage = Filter("x", Assumed((kept,)), source.choice((E, E, E, E + F)))
+    more = source.choice(((), (), (Fact(E - num(fmpq(1, 2)), ">="),), (Fact(F - E, ">="),)))
+    goal = Statement(PARAMETERS, (*facts_at(source, at), *more), (stage,), (claim,))
+    return Attempt(goal, World(at, (pair,), (), made), {})
 
 
 # -- rules that take any stages

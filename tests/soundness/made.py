@@ -10,7 +10,10 @@ from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 
-from dpsym.kernel.statements import Blend, Group, Repeated, Single, Stage
+from flint import fmpq
+
+from dpsym.kernel.statements import Blend, Filter, Group, Repeated, Single, Stage, replaced
+from dpsym.kernel.terms import num
 from tests.soundness.values import Point, value
 
 Atoms = tuple[tuple[Fraction, Fraction], ...]  # masses under P and Q
@@ -112,7 +115,44 @@ class Rows:
                         yield from (a / (a + b), b / (a + b))
 
 
-Made = Copies | Rows
+@dataclass(frozen=True)
+class Spent:
+    """Pairs one after the other, each with what it takes from a budget."""
+
+    each: tuple[tuple[Fraction, Atoms], ...]
+
+    def pair(self) -> Atoms:
+        return joint(tuple(self.pairs()))
+
+    def parts(self, stage: Stage, at: Point) -> list[tuple[Single, Atoms]] | None:
+        if not isinstance(stage, Filter):
+            return None
+        total, budget = sum((x for x, _ in self.each), Fraction(0)), value(stage.budget, at)
+        if not isinstance(budget, Fraction) or total > budget or any(x < 0 for x, _ in self.each):
+            return None
+        taken = (num(fmpq(x.numerator, x.denominator)) for x, _ in self.each)
+        singles = (replaced(stage.stage, {stage.name: x}) for x in taken)
+        return list(zip(singles, self.pairs(), strict=True))
+
+    def pairs(self) -> Iterator[Atoms]:
+        yield from (atoms for _, atoms in self.each)
+
+    def turned(self) -> Spent:
+        """With P and Q exchanged."""
+        return Spent(tuple((x, tuple((q, p) for p, q in atoms)) for x, atoms in self.each))
+
+    def steps(self, budget: Fraction) -> Iterator[tuple[Fraction, Fraction, tuple[Atoms, ...]]]:
+        """What is left of the budget, what is taken of it, and the pair that takes it with all that
+        follow; none for the identical pair at the end."""
+        same = ((Fraction(1), Fraction(1)),)
+        for i, (x, atoms) in enumerate(self.each):
+            rest = tuple(pair for _, pair in self.each[i + 1 :])
+            yield budget, x, (atoms, joint(rest) if rest else same)
+            budget -= x
+        yield budget, Fraction(0), (same,)
+
+
+Made = Copies | Rows | Spent
 
 
 def between(first: Row, second: Row) -> Atoms:

@@ -68,6 +68,9 @@ def is_base(premise: Goal) -> bool:
         ("induct", is_base),
         ("induct", lambda p: isinstance(p, Statement) and not is_base(p)),
         ("induct", lambda p: isinstance(p, Sequent)),  # F(k) from F(k + 1)
+        ("spent", lambda p: isinstance(p, Sequent)),  # F(b - x) from F(b)
+        ("spent", is_base),
+        ("spent", lambda p: isinstance(p, Statement) and not is_base(p)),
         ("ranged", lambda p: True),
         ("dominated", lambda p: isinstance(p, Sequent)),  # convexity
         ("dominated", lambda p: isinstance(p, Statement)),

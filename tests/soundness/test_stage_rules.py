@@ -18,6 +18,7 @@ from dpsym.kernel.statements import (
     Assumed,
     Blend,
     Fact,
+    Filter,
     Group,
     Guarantee,
     Link,
@@ -67,6 +68,7 @@ KL = Assumed((Guarantee("KLDP", (e,), **ONE_WAY),))
 
 # ranges, and Gaussian pairs
 x = var("x")
+FILTER = Filter("x", Assumed((pure(x),)), e)
 RANGE, GDP = (Assumed((Guarantee(name, (e,)),)) for name in ("BoundedRange", "GDP"))
 HALF_WAY, WIDE = approx(e, d, **ONE_WAY), Guarantee("BoundedRange", (e,), **ONE_WAY)
 AT_X = {"stage": 0, "guarantee": 0, "name": "x"}
@@ -117,6 +119,18 @@ STAGE_RULES = {
         (goal(Repeated(COIN, k)), {}, "copies of guarantees"),
         (goal(Repeated(Assumed((pure(e / k),)), k)), {}, "without the number of copies"),
         (replace(goal(COPIES), claims=(pure(e), pure(d))), {}, "one claim"),
+    ],
+    "spent": [
+        (goal(PURE), {}, "a filter"),
+        (goal(COPIES), {}, "a filter"),
+        (goal(FILTER, PURE), {}, "one stage"),
+        (replace(goal(FILTER), claims=(pure(e), pure(d))), {}, "one claim"),
+        (goal(replace(FILTER, budget=e + d)), {}, "a real variable"),
+        (goal(replace(FILTER, budget=num(3))), {}, "a real variable"),
+        (goal(replace(FILTER, budget=k)), {}, "a real variable"),  # x need not be an integer
+        (goal(replace(FILTER, stage=Assumed((pure(x + e),)))), {}, "without the budget"),
+        (goal(replace(FILTER, name="d")), {}, "a new variable"),
+        (goal(replace(FILTER, name="$t")), {}, "a new variable"),
     ],
     "ranged": [
         (goal(PURE, PURE), {"guarantee": 0, "name": "t"}, "one stage"),
@@ -262,6 +276,12 @@ ILL_FORMED = [
     (Repeated(Processed((pure(e),)), k), "classes that can stand here"),
     (sampled(COPIES), "classes that can stand here"),
     (Blend((ONE,), (ONE,), (Link(-1, 0, PURE),)), "a whole number"),
+    (replace(FILTER, budget=var("stranger")), "declared variables"),
+    (replace(FILTER, budget=x), "declared variables"),
+    (replace(FILTER, name="e"), "a new variable"),
+    (replace(FILTER, name=""), "a name"),
+    (replace(FILTER, stage=Assumed((pure(var("y")),))), "declared variables"),
+    (replace(FILTER, stage=COPIES), "Assumed"),
 ]
 
 

@@ -14,6 +14,7 @@ from dpsym.kernel.statements import (
     Assumed,
     Blend,
     Fact,
+    Filter,
     Group,
     Guarantee,
     Link,
@@ -89,7 +90,10 @@ SAMPLED = Blend((w, 1 - w), (ZERO, ONE), (Link(0, 1, PURE),))
 HALF = (fmpq(1, 2), fmpq(1, 2)), (fmpq(0), fmpq(1))
 STEP = 3 * LOG2 / 4  # more than the loss of a fair sample of R_1 and R_2
 
+SPENDING = Filter("x", Assumed((pure(var("x")),)), w)
+
 ACCEPTED = [
+    (goal(SPENDING, w / 2), at(), answers(p=fmpq(3, 5), q=fmpq(2, 5))),
     (goal(COPIES, 2 * LOG2), at(3), rounds(3)),
     (goal(Repeated(PURE, num(2)), LOG2), at(), rounds(2)),
     (goal(CHAIN, LOG2 / 2), at(2), chain(R0, R1, R2)),
@@ -148,6 +152,10 @@ REFUSED = [
     (goal(COPIES, LOG2), at(2), (), "probabilities that sum to 1"),
     (goal(COPIES, LOG2 / 2, (Fact(k - 2, ">="),)), at(), rounds(1), "at which the facts hold"),
     (goal(Repeated(RANDOM, k), LOG2), at(2), rounds(2), "stages that are guarantees"),
+    # filters, of which a witness spends the whole budget at once
+    (goal(SPENDING, LOG2), at(weight=fmpq(-1)), rounds(1, p=fmpq(1, 2), q=fmpq(1, 2)), "a budget"),
+    (goal(SPENDING, w / 2), at(weight=THIRD), rounds(1), "a stage's guarantee"),
+    (goal(SPENDING, w), at(), answers(p=fmpq(3, 5), q=fmpq(2, 5)), "a claim that fails"),
     # what is not a pair of one distribution each
     (goal(PURE, LOG2 / 2), at(), chain(R0, R1), "one pair"),
     (goal(COPIES, LOG2 / 2), at(), chain(R0, R1), "one pair"),
