@@ -6,7 +6,16 @@ from sympy import Max, Rational, binomial, exp, log, oo, sqrt, symbols
 
 import dpsym as dp
 from dpsym import noise
-from tests.catalogue.entries import REFUTED, Answer, Section, below, check, equal, is_formula
+from tests.catalogue.entries import (
+    REFUTED,
+    UNKNOWN,
+    Answer,
+    Section,
+    below,
+    check,
+    equal,
+    is_formula,
+)
 from tests.catalogue.section_b import NO_SUM, gaussian_profile
 
 D = Section("D")
