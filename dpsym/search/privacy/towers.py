@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import Any
 
 from dpsym.kernel.definitions import Form, Moment, constraints
@@ -13,6 +14,7 @@ from dpsym.kernel.sequents import Facts
 from dpsym.kernel.statements import Statement
 from dpsym.kernel.terms import ONE, ZERO, Term
 from dpsym.search.forms import low
+from dpsym.search.privacy import envelopes
 from dpsym.search.privacy.multipliers import (
     Row,
     Value,
@@ -45,7 +47,10 @@ def plans(goal: Statement) -> Iterator[dict[str, Any]]:
     samples = points(goal.variables, goal.facts)
     below = low(moment.form, goal.facts)
     seen: list[object] = []
-    for rows, bound in _rows(moment.form, stages, goal.facts):
+    proposed = _rows(moment.form, stages, goal.facts)
+    if len(stages) == 1:
+        proposed = chain(proposed, _envelopes(moment, stages[0], goal.facts))
+    for rows, bound in proposed:
         if rows in seen:
             continue
         seen.append(rows)
@@ -71,6 +76,11 @@ def _meets(bound: Term, claimed: Term, samples: list[dict[str, float]]) -> bool:
 
 
 Rows = tuple[tuple[Row, Form | None], ...]
+
+
+def _envelopes(found: Moment, stage: StageData, facts: Facts) -> Iterator[tuple[Rows, Term]]:
+    for row in envelopes.rows(found, stage, facts):
+        yield ((row, None),), found.bound
 
 
 def _rows(phi: Form, stages: list[StageData], facts: Facts) -> Iterator[tuple[Rows, Term]]:
