@@ -13,7 +13,7 @@ from dpsym.kernel.definitions import DEFINITIONS, Moment, Support, constraints
 from dpsym.kernel.proofs import Proof
 from dpsym.kernel.refusal import Refusal
 from dpsym.kernel.rules import step
-from dpsym.kernel.rules_privacy import stage_data, statement_obligations
+from dpsym.kernel.rules_privacy import assumed, stage_data, statement_obligations
 from dpsym.kernel.sequents import Sequent, context
 from dpsym.kernel.statements import (
     INTEGER,
@@ -28,7 +28,7 @@ from dpsym.kernel.statements import (
     Statement,
     singles,
 )
-from dpsym.kernel.terms import ZERO, Term, var
+from dpsym.kernel.terms import ZERO, Term, substitute, var
 from dpsym.kernel.theorems import Theorem, prove
 from dpsym.search import leaf
 from dpsym.search.bounds import bounds
@@ -51,6 +51,7 @@ from dpsym.search.privacy.blends import multipliers
 from dpsym.search.privacy.chains import Orders, is_chain, orders
 from dpsym.search.privacy.families import epsilon, sums
 from dpsym.search.privacy.leaves import plausible, prove_leaf
+from dpsym.search.privacy.limits import vanishing
 from dpsym.search.privacy.stages import Total, totals
 from dpsym.search.privacy.towers import plans
 from dpsym.search.samples import number, points, sign
@@ -494,12 +495,43 @@ class _Prover:
                 continue
             if not all(map(plausible, premises)):
                 continue
+            for name in vanishing(goal, premises):
+                try:
+                    return self.as_limit(goal, name)
+                except Stuck as failed:
+                    self.left()
+                    stuck = failed
             try:
                 return self.apply(goal, "tower", **parameters)
             except Stuck as failed:
                 self.left()
                 stuck = failed
         raise stuck
+
+    def as_limit(self, goal: Statement, name: str) -> Proof:
+        """For a parameter >= 0, what holds of all larger ones: of a stage that has less, where the
+        parameter is positive, and then in the limit."""
+        (claim,) = goal.claims
+        (stage,) = assumed(goal, "limit")
+        x, larger = var(name), _fresh(goal, name)
+        moved = {name: var(larger)}
+        facts = tuple(Fact(x, ">") if fact.term is x else fact for fact in goal.facts)
+        positive = self.theorem(replace(goal, facts=facts))
+        (first,) = (arg for arg in claim.args[-1:] if arg is not None)
+        parameters = {"name": larger, "start": x, "value": substitute(first, moved)}
+        *shown, beyond = step(goal, "limit", parameters)
+        assert isinstance(beyond, Statement)
+        weaker = tuple(one.substitute(moved) for one in stage.guarantees)
+        through = {"first": 0, "last": 0, "guarantees": weaker}
+        *known, less, last = step(beyond, "cut", through)
+        assert isinstance(less, Statement)
+        assert isinstance(last, Statement)
+        mapping = tuple((own, var(larger if own == name else own)) for own, _ in goal.variables)
+        used = self.apply(last, "use", theorem=positive, mapping=mapping)
+        proofs = [self.sequent(one) for one in known if isinstance(one, Sequent)]
+        cut = Proof("cut", through, (*proofs, self.statement(less), used))
+        proofs = [self.sequent(one) for one in shown if isinstance(one, Sequent)]
+        return Proof("limit", parameters, (*proofs, cut))
 
     # -- totals of known families
 
