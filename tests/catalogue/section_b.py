@@ -44,15 +44,17 @@ def gaussian_profile(mu, at):
 @B.entry()
 def renyi_product() -> Answer:
     def total(*laws):
+        """The sum of p^alpha q^(1 - alpha) for a product of binary laws."""
         masses = [(1, 1)]
         for p, q in laws:
             masses = [(a * c, b * d) for a, b in masses for c, d in ((p, q), (1 - p, 1 - q))]
-        return log(sum(p**alpha * q ** (1 - alpha) for p, q in masses)) / (alpha - 1)
+        return sum(p**alpha * q ** (1 - alpha) for p, q in masses)
 
     one, two = (p1, q1), (p2, q2)
-    where = [p1 < 1, q1 < 1, p2 < 1, q2 < 1]
-    for side in ORDERS:
-        yield from equal(total(one, two), total(one) + total(two), [*where, side])
+    yield from equal(total(one, two), total(one) * total(two), [p1 < 1, q1 < 1, p2 < 1, q2 < 1])
+    for side in ORDERS:  # of the logarithms
+        less = alpha - 1
+        yield from equal(log(p1 * q1) / less, log(p1) / less + log(q1) / less, [side])
 
 
 @B.entry()
@@ -62,7 +64,7 @@ def rdp_adaptive() -> Answer:
         yield check(dp.compose(*two), dp.RenyiDP(alpha, eps1 + eps2), [side])
     two = [dp.RenyiDP(1, eps1), dp.RenyiDP(1, eps2)]
     yield check(dp.compose(*two), dp.RenyiDP(1, eps1 + eps2))
-    two = [dp.RenyiDP(oo, eps1), dp.RenyiDP("oo", eps2)]
+    two = [dp.RenyiDP(oo, eps1), dp.RenyiDP(oo, eps2)]
     yield check(dp.compose(*two), dp.RenyiDP(oo, eps1 + eps2))
 
 
@@ -81,7 +83,8 @@ def pure_basic() -> Answer:
 
 @B.entry()
 def laplace_l1() -> Answer:
-    yield check(dp.VectorLaplace(b, d1), dp.PureDP(d1 / b), [d1 > 0])
+    two = [dp.AdditiveNoise(noise.Laplace(b), mu) for mu in (mu1, mu2)]
+    yield check(dp.compose(*two), dp.PureDP((mu1 + mu2) / b))
     loss = (Abs(x - d1) - Abs(x) + Abs(y - d2) - Abs(y)) / b
     yield below(loss, (Abs(d1) + Abs(d2)) / b)
 

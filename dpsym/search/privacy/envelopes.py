@@ -84,24 +84,24 @@ def _rate(found: Moment, moment: Moment, name: str, canon: Canon) -> Term | None
     """How fast the claimed bound grows with the moment's, as the parameter moves."""
     if name in moment.form.f.vars:
         return None
-    kink = _kink(found.form)
+    corner = kink(found.form)
     try:
         own = derivative(moment.bound, name)
         whole = derivative(found.bound, name)
         if name in found.form.f.vars:
-            if kink is None:
+            if corner is None:
                 return None
-            others = sorted(kink.vars - moment.bound.vars - moment.form.f.vars)
+            others = sorted(corner.vars - moment.bound.vars - moment.form.f.vars)
             if not others:
                 return None
-            along = derivative(kink, name) / derivative(kink, others[0])
+            along = derivative(corner, name) / derivative(corner, others[0])
             whole = whole - derivative(found.bound, others[0]) * along
         return canon.normal(whole / own)
     except (Refusal, ZeroDivisionError):
         return None
 
 
-def _kink(form: Form) -> Term | None:
+def kink(form: Form) -> Term | None:
     """Where the function of the ratio has a kink, if it has one."""
     for item in tm.subterms(form.f):
         if item.op in ("max", "ite") and RATIO in item.args[0].vars:
@@ -137,15 +137,17 @@ class _Left:
         canon = context(self.facts).canon
         inside = context(with_facts(self.facts, Fact(T, ">"))).canon
         at_q, at_p = (self.on(ray) for ray in (Q_RAY, P_RAY))
+        if kink(self.phi) is ONE:
+            yield from self.between(start, canon)
         yield ZERO
         yield canon.normal(start - (at_q or ZERO))
         if at_p is not None:
             yield canon.normal(at_p)
         whole = self.at_ratio()
-        for kink in self.kinks():
+        for corner in self.kinks():
             try:
-                height = canon.normal(substitute(whole, {RATIO: kink}))
-                yield canon.normal((height - start) / (kink - 1))
+                height = canon.normal(substitute(whole, {RATIO: corner}))
+                yield canon.normal((height - start) / (corner - 1))
             except (Refusal, ZeroDivisionError):
                 continue
         for piece in _pieces(whole):
@@ -154,6 +156,24 @@ class _Left:
                 yield from _tangents(piece, start, inside)
             except (Refusal, ZeroDivisionError):
                 continue
+
+    def between(self, start: Term, canon: Canon) -> Iterator[Term]:
+        """Of a line that touches both sides of a kink at 1, to the third order."""
+        pieces = _pieces(self.phi.f)
+        smooth = tm.add(*(w * moment.form.f for w, moment in _pairs(self.weights, self.data)))
+        at_one = [smooth]
+        try:
+            for _ in range(3):
+                at_one.append(derivative(at_one[-1], RATIO))
+            sides = tm.add(*(derivative(piece, RATIO) for piece in pieces)) / max(len(pieces), 1)
+            value, rate, bend, twist = (
+                canon.normal(substitute(item, {RATIO: ONE})) for item in at_one
+            )
+            skew = canon.normal(-twist / (3 * bend))
+        except (Refusal, ZeroDivisionError):
+            return
+        height = start - self.phi.at(ONE) + value
+        yield canon.normal(substitute(sides, {RATIO: ONE}) - rate + skew * height)
 
     def on(self, ray: str) -> Term | None:
         parts = [self.phi.on(ray)]
@@ -170,9 +190,9 @@ class _Left:
         for item in self.data.supports:
             yield 1 / item.bound if item.reverse else item.bound
         for form in (self.phi, *(moment.form for _, moment in _pairs(self.weights, self.data))):
-            kink = _kink(form)
-            if kink is not None:
-                yield kink
+            corner = kink(form)
+            if corner is not None:
+                yield corner
 
 
 def _pieces(item: Term) -> list[Term]:

@@ -6,10 +6,15 @@ found by the tower search and checked by the kernel, once per process.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
+from flint import fmpq
+
+from dpsym.kernel import terms as tm
+from dpsym.kernel.definitions import conditions
 from dpsym.kernel.statements import Fact, Guarantee
-from dpsym.kernel.terms import ZERO, Term
+from dpsym.kernel.terms import ONE, ZERO, Term, term
 
 
 @dataclass(frozen=True)
@@ -96,3 +101,40 @@ def weakening(first: Guarantee, family: str, args: tuple[Term, ...]) -> list[Fac
             domain = [Fact(args[0], ">"), Fact(1 - args[0], ">")]
         return [*domain, *rises]
     return None
+
+
+def conversions(first: Guarantee, family: str, args: tuple[Term, ...]) -> Iterator[Sum]:
+    """The best that ``first`` gives of this family, with these arguments before the last, and the
+    facts under which it does."""
+    order = ONE if first.name == "KLDP" else _order(first)
+    last = first.args[-1]
+    if order is None or last is None or not first.two_way:
+        return
+    known = (*_domain(first), Fact(last, ">="))
+    if family in _POWERS:
+        wanted = args[0] if len(args) > 1 else ONE
+        total = Guarantee(family, (*args[:-1], last))
+        yield Sum(first, first, total, (*known, *_domain(total), Fact(order - wanted, ">=")))
+    if family == "ApproxDP" and args[0] is ZERO:
+        for bound, facts in _variations(first, last):
+            yield Sum(first, first, Guarantee(family, (ZERO, bound)), (*known, *facts))
+    elif family == "ApproxDP" and first.name == "RenyiDP":  # Asoodeh et al. (2021), Theorem 3
+        growth = order * (tm.exp((order - 1) * args[0]) - 1)
+        bound = (tm.exp((order - 1) * last) - 1) / growth
+        facts = (*known, Fact(args[0], ">"))
+        yield Sum(first, first, Guarantee(family, (args[0], bound)), facts)
+
+
+def _domain(one: Guarantee) -> tuple[Fact, ...]:
+    return conditions(one)
+
+
+def _variations(first: Guarantee, last: Term) -> Iterator[tuple[Term, tuple[Fact, ...]]]:
+    """Bounds of the total variation distance."""
+    order = first.args[0]
+    if first.name == "RenyiDP" and order is not None and order is term(2):
+        yield tm.sqrt(tm.exp(last) - 1) / 2, ()
+    if first.name == "RenyiDPBelowOne" and order is not None and order is term(fmpq(1, 2)):
+        yield tm.sqrt(1 - tm.exp(-last)), ()
+    if first.name == "KLDP":
+        yield tm.sqrt(last / 2), ()

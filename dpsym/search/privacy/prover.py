@@ -9,6 +9,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
+from dpsym.kernel import terms as tm
 from dpsym.kernel.definitions import DEFINITIONS, Moment, Support, constraints
 from dpsym.kernel.proofs import Proof
 from dpsym.kernel.refusal import Refusal
@@ -52,6 +53,7 @@ from dpsym.search.privacy.chains import Orders, is_chain, orders
 from dpsym.search.privacy.families import epsilon, sums
 from dpsym.search.privacy.leaves import plausible, prove_leaf
 from dpsym.search.privacy.limits import vanishing
+from dpsym.search.privacy.orders import orders_for, splits
 from dpsym.search.privacy.stages import Total, totals
 from dpsym.search.privacy.towers import plans
 from dpsym.search.samples import number, points, sign
@@ -549,17 +551,71 @@ class _Prover:
         raise Stuck("no total of known families meets the claim")
 
     def specialised(self, goal: Statement, claim: Guarantee) -> Proof | None:
-        """Families among the guarantees, at the order of the claim."""
-        order = _order(goal, claim)
-        if order is None:
-            return None
+        """Families among the guarantees, at the orders that may help the claim."""
         for i, stage in enumerate(goal.stages):
             guarantees = stage.guarantees if isinstance(stage, Assumed) else ()
             for j, guarantee in enumerate(guarantees):
                 family = DEFINITIONS[guarantee.name].member is not None
                 if family and not any(g.name == "RenyiDP" for g in guarantees):
-                    return self.apply(goal, "specialise", stage=i, guarantee=j, value=order)
+                    return self.at_orders(goal, claim, i, j)
         return None
+
+    def at_orders(self, goal: Statement, claim: Guarantee, i: int, j: int) -> Proof | None:
+        stuck: Stuck | None = None
+        stage = goal.stages[i]
+        assert isinstance(stage, Assumed)
+        for order in orders_for(goal, claim, stage.guarantees[j]):
+            try:
+                return self.at_order(goal, i, j, order)
+            except Stuck as failed:
+                self.left()
+                stuck = failed
+        if stuck is not None:
+            raise stuck
+        return None
+
+    def at_order(self, goal: Statement, i: int, j: int, order: Term) -> Proof:
+        """The family at one order; where it is not above 1 there, the claim without the family."""
+        for item in splits(goal, order):
+            *shown, without, positive = step(goal, "either", {"item": item})
+            assert isinstance(without, Statement)
+            assert isinstance(positive, Statement)
+            proofs = [self.sequent(one) for one in shown if isinstance(one, Sequent)]
+            proofs += [self.at_the_end(without), self.at_order(positive, i, j, order)]
+            return Proof("either", {"item": item}, tuple(proofs))
+        return self.apply(goal, "specialise", stage=i, guarantee=j, value=order)
+
+    def at_the_end(self, goal: Statement) -> Proof:
+        """A family whose bound is 0, or a claim that says nothing."""
+        (claim,) = goal.claims
+        stage = goal.stages[0]
+        rho = stage.guarantees[0].args[0] if isinstance(stage, Assumed) else None
+        stuck = Stuck("nothing is known at the end of a range")
+        if claim.name == "ApproxDP" and rho is not None and len(goal.stages) == 1:
+            loss = tm.sqrt(tm.exp(2 * rho) - 1) / 2  # from the order 2
+            nothing = Guarantee("ApproxDP", (ZERO, loss), claim.two_way, claim.reverse)
+            facts = tuple(fact for fact in goal.facts if fact.term is rho)
+            general = replace(goal, facts=facts, claims=(nothing,))
+            try:
+                theorem = self.theorem(general)
+                parameters = {"first": 0, "last": 0, "guarantees": (nothing,)}
+                *shown, first, last = step(goal, "cut", parameters)
+                assert isinstance(first, Statement)
+                assert isinstance(last, Statement)
+                proofs = [self.sequent(one) for one in shown if isinstance(one, Sequent)]
+                mapping = tuple((name, var(name)) for name, _ in goal.variables)
+                proofs += [self.apply(first, "use", theorem=theorem, mapping=mapping)]
+                return Proof("cut", parameters, (*proofs, self.statement(last)))
+            except Stuck as failed:
+                self.left()
+                stuck = failed
+        if claim.two_way:
+            return self.both_ways(goal)
+        try:
+            return self.tower(replace(goal))
+        except Stuck:
+            self.left()
+            raise stuck from None
 
     def chain(self, goal: Statement, totals: list[tuple[Guarantee, int]]) -> Proof:
         """The first two stages become one, until one is left."""
@@ -602,20 +658,6 @@ class _Prover:
 
     def used(self, goal: Statement, found: library.Use) -> Proof:
         return self.apply(goal, "use", theorem=found[0], mapping=found[1])
-
-
-def _order(goal: Statement, claim: Guarantee) -> Term | None:
-    """The order at which a family of Renyi guarantees helps most."""
-    loss, (stage, *more) = claim.args[0], goal.stages
-    if claim.name == "RenyiDP":
-        return loss
-    for one in stage.guarantees if isinstance(stage, Assumed) else ():
-        if claim.name == "ApproxDP" and one.name == "ZCDP" and not more:
-            rho = one.args[0]
-            assert rho is not None
-            assert loss is not None
-            return (loss + rho) / (2 * rho)  # Bun and Steinke (2016), Lemma 3.5
-    return None
 
 
 def _turns(item: Term, goal: Statement) -> bool:
