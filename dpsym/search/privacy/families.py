@@ -89,7 +89,7 @@ def weakening(first: Guarantee, family: str, args: tuple[Term, ...]) -> list[Fac
         if family in ("ApproxDP", "ProbabilisticDP"):
             return [Fact(args[0] - epsilon(first), ">="), *rises]
         if order is not None:
-            return rises if args[0] is order else None
+            return [*_domain(first), *rises] if args[0] is order else None
         return rises if family in ("PureDP", "KLDP", "ZCDP") else None
     if family == "ApproxDP" and first.name in _HOCKEY:
         return [Fact(args[0] - epsilon(first), ">="), Fact(args[1] - _delta(first), ">=")]

@@ -58,6 +58,7 @@ from dpsym.search.privacy.stages import Total, totals
 from dpsym.search.privacy.towers import plans
 from dpsym.search.samples import number, points, sign
 
+_MOST_CONVERSIONS = 3
 LEAF_SECONDS, PATIENT_SECONDS = 10.0, 30.0
 _MOST_FACTS = 40  # case distinctions add facts
 _TOLERANCE = 1e-9
@@ -224,7 +225,8 @@ class _Prover:
             return self.blended(goal, goal.stages[0])
         first: Stuck | None = None
         explicit = any(isinstance(stage, Mechanism) for stage in goal.stages)
-        for attempt in (self.directly,) if explicit else (self.by_totals, self.directly):
+        attempts = (self.by_totals, self.by_conversion, self.directly)
+        for attempt in attempts[2:] if explicit else attempts:
             try:
                 return attempt(goal)
             except Stuck as stuck:
@@ -655,6 +657,36 @@ class _Prover:
         if found is None:
             raise Stuck("no conversion between these families")
         return self.used(goal, found)
+
+    def by_conversion(self, goal: Statement) -> Proof:
+        """The best that one guarantee gives of the claim's family, then the claim from it."""
+        (claim,) = goal.claims
+        (stage,) = assumed(goal, "cut") if len(goal.stages) == 1 else (Assumed(()),)
+        stuck = Stuck("no conversion is as good as the claim")
+        for one in stage.guarantees:
+            for index in range(_MOST_CONVERSIONS):
+                found = library.natural(one, claim, index, self.lemma)
+                if found is None:
+                    continue
+                if _same(found[1], claim, goal):
+                    return self.used(goal, found[0])
+                if not _meets(found[1], claim, goal):
+                    continue
+                try:
+                    return self.cut_through(goal, found)
+                except Stuck as failed:
+                    self.left()
+                    stuck = failed
+        raise stuck
+
+    def cut_through(self, goal: Statement, found: tuple[library.Use, Guarantee]) -> Proof:
+        parameters = {"first": 0, "last": 0, "guarantees": (found[1],)}
+        *shown, first, last = step(goal, "cut", parameters)
+        assert isinstance(first, Statement)
+        assert isinstance(last, Statement)
+        proofs = [self.sequent(one) for one in shown if isinstance(one, Sequent)]
+        proofs += [self.used(first, found[0]), self.converted(last, last.claims[0])]
+        return Proof("cut", parameters, tuple(proofs))
 
     def used(self, goal: Statement, found: library.Use) -> Proof:
         return self.apply(goal, "use", theorem=found[0], mapping=found[1])
