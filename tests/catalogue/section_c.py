@@ -41,12 +41,12 @@ def gdp_zcdp() -> Answer:
     return is_formula(gaussian.renyi(alpha, [alpha > 1]), alpha * mu**2 / 2)
 
 
-@C.entry(UNKNOWN, why="epsilon = 0")
+@C.entry()
 def chi2_tv() -> Answer:
     return check(dp.RenyiDP(2, eps), dp.ApproxDP(0, sqrt(exp(eps) - 1) / 2))
 
 
-@C.entry(UNKNOWN, why="epsilon = 0, where the chord's ends meet")
+@C.entry()
 def pure_kl() -> Answer:
     yield check(dp.PureDP(eps), dp.RenyiDP(1, eps * tanh(eps / 2)))
     yield check(dp.PureDP(eps), dp.RenyiDP(1, eps**2 / 2))
@@ -61,13 +61,13 @@ def pdp_adp() -> Answer:
         yield check(known, dp.ApproxDP(eps, delta0, one_way=one_way))
 
 
-@C.entry(UNKNOWN, why="epsilon = 0, where the chord's ends meet")
+@C.entry()
 def pure_zcdp() -> Answer:
     yield check(dp.PureDP(eps), dp.ZCDP(eps**2 / 2))
     yield below(EXACT, alpha * eps**2 / 2, [alpha > 1])
 
 
-@C.entry(UNKNOWN, why="no multipliers for a jump")
+@C.entry()
 def zcdp_tail() -> Answer:
     s = symbols("t", nonnegative=True)
     bound = exp(-(s**2) / (4 * rho))
@@ -79,14 +79,14 @@ def zcdp_tail() -> Answer:
     yield check(dp.ZCDP(rho), dp.MomentBound(reached, bound, at_infinity=1))
 
 
-@C.entry(UNKNOWN, why="the order that the claim names is not tried")
+@C.entry()
 def zcdp_dp_cks() -> Answer:
     rho = symbols("rho", nonnegative=True)
     bound = exp((alpha - 1) * (alpha * rho - real_eps)) / (alpha - 1) * (1 - 1 / alpha) ** alpha
     return check(dp.ZCDP(rho), dp.ApproxDP(real_eps, bound), [alpha > 1])
 
 
-@C.entry(UNKNOWN, why="numbers for both losses")
+@C.entry()
 def renyi_monotone() -> Answer:
     def lower(order, to, *where):
         return check(dp.RenyiDP(order, eps), dp.RenyiDP(to, eps), where)
@@ -102,7 +102,7 @@ def renyi_monotone() -> Answer:
     yield lower(2, Rational(3, 2))
 
 
-@C.entry(UNKNOWN, why="a hypothesis that is a product of powers")
+@C.entry()
 def prob_preservation() -> Answer:
     # The event and its complement, by post-processing.
     event = p**alpha * q ** (1 - alpha)
@@ -113,7 +113,7 @@ def prob_preservation() -> Answer:
     yield below(p, (exp(D) * q) ** ((alpha - 1) / alpha), where)
 
 
-@C.entry(UNKNOWN, why="epsilon = 0, where the chord's ends meet")
+@C.entry()
 def pure_rdp_exact() -> Answer:
     for side in ORDERS:
         yield check(dp.PureDP(eps), dp.RenyiDP(alpha, EXACT), [side])
@@ -128,12 +128,12 @@ def br_kl_eps2_8() -> Answer:
     yield check(dp.BoundedRange(e), dp.RenyiDP(1, e**2 / 8))
 
 
-@C.entry(UNKNOWN, why="epsilon = 0")
+@C.entry()
 def hellinger_tv() -> Answer:
     return check(dp.RenyiDP(HALF, eps), dp.ApproxDP(0, sqrt(1 - exp(-eps))))
 
 
-@C.entry(UNKNOWN, why="rho = 0")
+@C.entry()
 def zcdp_dp() -> Answer:
     rho = symbols("rho", nonnegative=True)
     total = rho + 2 * sqrt(rho * log(1 / delta))
@@ -174,14 +174,14 @@ def gdp_dp() -> Answer:
     return is_formula(gaussian.hockey_stick(eps), gaussian_profile(mu, eps))
 
 
-@C.entry(UNKNOWN, why="epsilon = 0, where the chord's ends meet")
+@C.entry()
 def pure_rdp_min() -> Answer:
     bound = Min(eps, alpha * eps**2 / 2)
     yield check(dp.PureDP(eps), dp.RenyiDP(alpha, bound), [alpha > 1])
     yield below(EXACT, bound, [alpha > 1])
 
 
-@C.entry(UNKNOWN, why="epsilon = 0, where the chord's ends meet")
+@C.entry()
 def approx_tv() -> Answer:
     known = dp.ApproxDP(eps, delta0)
     yield check(known, dp.ApproxDP(0, (exp(eps) - 1 + 2 * delta0) / (exp(eps) + 1)))
@@ -195,7 +195,7 @@ def pure_gdp() -> Answer:
     return check(known, dp.ApproxDP(w, gaussian_profile(mu, w)))
 
 
-@C.entry(UNKNOWN, why="the second form")
+@C.entry()
 def rdp_dp_asoodeh() -> Answer:
     known = dp.RenyiDP(alpha, D)
     bound = (exp((alpha - 1) * D) - 1) / (alpha * (exp((alpha - 1) * e) - 1))

@@ -5,11 +5,10 @@ from __future__ import annotations
 import itertools
 import math
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
-from dpsym.kernel import terms as tm
 from dpsym.kernel.definitions import DEFINITIONS, Moment, Support, constraints
 from dpsym.kernel.proofs import Proof
 from dpsym.kernel.refusal import Refusal
@@ -52,7 +51,7 @@ from dpsym.search.privacy.blends import multipliers
 from dpsym.search.privacy.chains import Orders, is_chain, orders
 from dpsym.search.privacy.families import epsilon, sums
 from dpsym.search.privacy.leaves import plausible, prove_leaf
-from dpsym.search.privacy.limits import vanishing
+from dpsym.search.privacy.limits import ends, kept, total_variation, vanishing
 from dpsym.search.privacy.orders import orders_for, splits
 from dpsym.search.privacy.stages import Total, totals
 from dpsym.search.privacy.towers import plans
@@ -588,16 +587,20 @@ class _Prover:
         return self.apply(goal, "specialise", stage=i, guarantee=j, value=order)
 
     def at_the_end(self, goal: Statement) -> Proof:
-        """A family whose bound is 0, or a claim that says nothing."""
+        """A guarantee whose bound is 0, or a claim that says nothing."""
         (claim,) = goal.claims
-        stage = goal.stages[0]
-        rho = stage.guarantees[0].args[0] if isinstance(stage, Assumed) else None
+        given = goal.stages[0]
+        if isinstance(given, Assumed) and given.guarantees[0].name == "RenyiDP":
+            one = given.guarantees[0]
+            mean = Guarantee("KLDP", one.args[1:], one.two_way, one.reverse)
+            found = library.natural(one, mean, 0, self.lemma)
+            if found is not None:
+                return self.cut_through(goal, found, self.at_the_end)
+        nothing = total_variation(goal)
         stuck = Stuck("nothing is known at the end of a range")
-        if claim.name == "ApproxDP" and rho is not None and len(goal.stages) == 1:
-            loss = tm.sqrt(tm.exp(2 * rho) - 1) / 2  # from the order 2
-            nothing = Guarantee("ApproxDP", (ZERO, loss), claim.two_way, claim.reverse)
-            facts = tuple(fact for fact in goal.facts if fact.term is rho)
-            general = replace(goal, facts=facts, claims=(nothing,))
+        if claim.name == "ApproxDP" and nothing is not None:
+            # shown for all values of the bound
+            general = replace(goal, facts=kept(goal), claims=(nothing,))
             try:
                 theorem = self.theorem(general)
                 parameters = {"first": 0, "last": 0, "guarantees": (nothing,)}
@@ -614,7 +617,7 @@ class _Prover:
         if claim.two_way:
             return self.both_ways(goal)
         try:
-            return self.tower(replace(goal))
+            return self.tower(goal)
         except Stuck:
             self.left()
             raise stuck from None
@@ -673,19 +676,40 @@ class _Prover:
                 if not _meets(found[1], claim, goal):
                     continue
                 try:
-                    return self.cut_through(goal, found)
+                    return self.cut_or_split(goal, one, found)
                 except Stuck as failed:
                     self.left()
                     stuck = failed
         raise stuck
 
-    def cut_through(self, goal: Statement, found: tuple[library.Use, Guarantee]) -> Proof:
+    def cut_or_split(
+        self, goal: Statement, one: Guarantee, found: tuple[library.Use, Guarantee]
+    ) -> Proof:
+        """Apart from where the guarantee's bound is 0, if the conversion needs that."""
+        last = one.args[-1]
+        needed = [fact.substitute(dict(found[0][1])) for fact in found[0][0].statement.facts]
+        if last is None or not ends(goal, last, needed):
+            return self.cut_through(goal, found)
+        *shown, without, positive = step(goal, "either", {"item": -last})
+        assert isinstance(without, Statement)
+        assert isinstance(positive, Statement)
+        proofs = [self.sequent(item) for item in shown if isinstance(item, Sequent)]
+        proofs += [self.at_the_end(without), self.cut_through(positive, found)]
+        return Proof("either", {"item": -last}, tuple(proofs))
+
+    def cut_through(
+        self,
+        goal: Statement,
+        found: tuple[library.Use, Guarantee],
+        rest: Callable[[Statement], Proof] | None = None,
+    ) -> Proof:
         parameters = {"first": 0, "last": 0, "guarantees": (found[1],)}
         *shown, first, last = step(goal, "cut", parameters)
         assert isinstance(first, Statement)
         assert isinstance(last, Statement)
         proofs = [self.sequent(one) for one in shown if isinstance(one, Sequent)]
-        proofs += [self.used(first, found[0]), self.converted(last, last.claims[0])]
+        then = self.converted(last, last.claims[0]) if rest is None else rest(last)
+        proofs += [self.used(first, found[0]), then]
         return Proof("cut", parameters, tuple(proofs))
 
     def used(self, goal: Statement, found: library.Use) -> Proof:
