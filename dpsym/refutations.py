@@ -48,29 +48,37 @@ from dpsym.kernel.sequents import context, obligations
 from dpsym.kernel.statements import (
     INTEGER,
     Assumed,
+    Blend,
     Fact,
+    Group,
     Guarantee,
+    Link,
     Mechanism,
     Pair,
     Processed,
+    Repeated,
+    Stage,
     Statement,
 )
 from dpsym.kernel.terms import ONE, ZERO, Term, substitute
 
 BITS = 256
 MAX_ATOMS = events.MAX_ATOMS
+MAX_COPIES = 1000
 
 
 @dataclass(frozen=True)
 class Atom:
     """An outcome of one stage, its two probabilities, and the next stage given this outcome.
 
-    In a post-processed stage, ``parts`` are the outcomes of the mechanism that become this one."""
+    In a post-processed stage, ``parts`` are the outcomes of the mechanism that become this one; in
+    a group or a blend, ``laws`` are its probabilities by each of the distributions R_0, R_1, ..."""
 
     p: fmpq
     q: fmpq
     then: tuple[Atom, ...] = ()
     parts: tuple[tuple[fmpq, fmpq], ...] = ()
+    laws: tuple[fmpq, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -100,6 +108,11 @@ class Refutation(Sealed):
     witness: tuple[Atom, ...] | Output | Event
     orders: tuple[fmpq, ...]
     exceeded: Exceeded | None
+
+    @property
+    def stages(self) -> tuple[Stage, ...]:
+        """The statement's stages, with copies one by one."""
+        return written_out(self.statement, self.values)
 
 
 def refute(
@@ -138,6 +151,45 @@ def refute(
     )
 
 
+def written_out(statement: Statement, values: Values) -> tuple[Stage, ...]:
+    """The stages, with copies of a stage one by one. Refuses more copies than ``MAX_COPIES``."""
+    numbers = {name: tm.num(value) for name, value in values.items()}
+    out: list[Stage] = []
+    for stage in statement.stages:
+        if isinstance(stage, Repeated):
+            out += [stage.stage] * copies(stage.count, numbers)
+        else:
+            out.append(stage)
+    return tuple(out)
+
+
+def copies(count: Term, numbers: dict[str, Term]) -> int:
+    """How many copies there are."""
+    found = rational_value(count, numbers)
+    require(found.q == 1 and 1 <= found <= MAX_COPIES, "witness", "a number of copies", found)
+    return int(found)
+
+
+def rational_value(item: Term, numbers: dict[str, Term]) -> fmpq:
+    """The value of a term that is a rational number; refuses others."""
+    found = context(()).canon.normal(substitute(item, numbers))
+    if not isinstance(found.value, fmpq):
+        raise Refusal("witness", "a rational number", found)
+    return found.value
+
+
+def made_of(
+    stage: Group | Blend, numbers: dict[str, Term]
+) -> tuple[list[tuple[fmpq, fmpq]], tuple[Link, ...]]:
+    """The weights by which P and Q are mixtures of R_0, R_1, ..., and what pairs of these are."""
+    if isinstance(stage, Group):
+        last = copies(stage.count, numbers)
+        weights = [(fmpq(int(i == 0)), fmpq(int(i == last))) for i in range(last + 1)]
+        return weights, tuple(Link(i, i + 1, stage.stage) for i in range(last))
+    pairs = zip(stage.p, stage.q, strict=True)
+    return [(rational_value(p, numbers), rational_value(q, numbers)) for p, q in pairs], stage.links
+
+
 class _Check:
     def __init__(self, statement: Statement, values: dict[str, fmpq]) -> None:
         statement_obligations(statement)  # refuses what is not well formed
@@ -146,6 +198,7 @@ class _Check:
         self.assign(statement.variables, values)
         for fact in statement.facts:
             require(self.holds(fact), "witness", "values at which the facts hold", fact)
+        self.stages = written_out(statement, values)
 
     def assign(self, variables: tuple[tuple[str, str], ...], values: Values) -> None:
         require(set(values) == {name for name, _ in variables}, "witness", "a value each", values)
@@ -179,7 +232,7 @@ class _Check:
     def distributions(
         self, atoms: tuple[Atom, ...], order: fmpq | None, grid: tuple[fmpq, ...]
     ) -> None:
-        stages = self.statement.stages
+        stages = self.stages
         claims = [self.one_member(claim, order) for claim in self.statement.claims]
         seen: set[tuple[int, int]] = set()
         every = self.joint(atoms, 0, fmpq(1), fmpq(1), seen, grid)
@@ -207,7 +260,7 @@ class _Check:
         grid: tuple[fmpq, ...],
     ) -> Iterator[tuple[fmpq, fmpq]]:
         """The joint probabilities; checks each stage's distributions once."""
-        stages = self.statement.stages
+        stages = self.stages
         if depth == len(stages):
             require(not atoms, "witness", "one level of outcomes per stage", depth)
             yield p, q
@@ -220,24 +273,54 @@ class _Check:
                 yield from self.joint(atom.then, depth + 1, p * atom.p, q * atom.q, seen, grid)
 
     def stage(self, atoms: tuple[Atom, ...], depth: int, grid: tuple[fmpq, ...]) -> None:
-        stage = self.statement.stages[depth]
+        stage = self.stages[depth]
         pairs = [(atom.p, atom.q) for atom in atoms]
         for weights in zip(*pairs, strict=True):
             exact = all(isinstance(weight, fmpq) and weight >= 0 for weight in weights)
             require(exact, "witness", "probabilities", weights)
         sums = sum((p for p, _ in pairs), fmpq(0)), sum((q for _, q in pairs), fmpq(0))
         require(all(total == 1 for total in sums), "witness", "probabilities that sum to 1", *sums)
+        if isinstance(stage, (Group, Blend)):
+            self.laws(atoms, stage, grid)
+            return
+        require(not any(atom.laws for atom in atoms), "witness", "two distributions", stage)
         if not isinstance(stage, (Assumed, Processed)):
             raise Refusal("witness", "stages that are guarantees", stage)
         if isinstance(stage, Processed):
             pairs = [pair for atom in atoms for pair in _inner(atom)]
         else:
             require(not any(atom.parts for atom in atoms), "witness", "outcomes as they are", stage)
-        for guarantee in stage.guarantees:
+        self.guarantees(pairs, stage.guarantees, grid)
+
+    def guarantees(
+        self, pairs: list[tuple[fmpq, fmpq]], given: tuple[Guarantee, ...], grid: tuple[fmpq, ...]
+    ) -> None:
+        for guarantee in given:
             meant = all(self.holds(fact) for fact in conditions(guarantee))
             require(meant, "witness", "conditions that hold", guarantee)
             for item in self.enough(guarantee, grid):
                 require(self.meets(pairs, item), "witness", "a stage's guarantee", guarantee)
+
+    def laws(self, atoms: tuple[Atom, ...], stage: Group | Blend, grid: tuple[fmpq, ...]) -> None:
+        """The distributions R_0, R_1, ... of a group or a blend, of which P and Q are made."""
+        weights, links = made_of(stage, self.numbers)
+        count = len(weights)
+        for atom in atoms:
+            exact = all(isinstance(mass, fmpq) and mass >= 0 for mass in atom.laws)
+            fits = exact and len(atom.laws) == count and not atom.parts
+            require(fits, "witness", "a probability by each distribution", atom.laws)
+            for mass, way in ((atom.p, 0), (atom.q, 1)):
+                mixed = sum((w[way] * x for w, x in zip(weights, atom.laws, strict=True)), fmpq(0))
+                require(mass == mixed, "witness", "the mixture of the distributions", mass)
+        for i in range(count):
+            total = sum((atom.laws[i] for atom in atoms), fmpq(0))
+            require(total == 1, "witness", "probabilities that sum to 1", total)
+        for link in links:
+            assumed = link.stage
+            if not isinstance(assumed, Assumed):
+                raise Refusal("witness", "links that are guarantees", assumed)
+            pairs = [(atom.laws[link.first], atom.laws[link.second]) for atom in atoms]
+            self.guarantees(pairs, assumed.guarantees, grid)
 
     def enough(self, guarantee: Guarantee, grid: tuple[fmpq, ...]) -> Iterator[Constraint]:
         """Constraints from which the guarantee follows.
@@ -313,9 +396,9 @@ class _Check:
     # -- explicit mechanisms
 
     def output(self, witness: Output) -> None:
-        (stage,) = self.statement.stages if len(self.statement.stages) == 1 else (None,)
+        (stage,) = self.stages if len(self.stages) == 1 else (None,)
         if not isinstance(stage, Mechanism):
-            raise Refusal("witness", "one explicit mechanism", self.statement.stages)
+            raise Refusal("witness", "one explicit mechanism", self.stages)
         pair = self.pair(stage, witness.pair, witness.values)
         require(0 <= witness.region < len(pair.regions), "witness", "a region", witness.region)
         region = pair.regions[witness.region]
@@ -354,7 +437,7 @@ class _Check:
 
     def event(self, witness: Event, order: fmpq | None) -> Exceeded:
         """The first claim that fails by the event."""
-        stages = self.statement.stages
+        stages = self.stages
         fits = bool(stages) and len(witness.stages) == len(stages)
         require(fits, "witness", "outputs of every stage", len(stages))
         chosen: list[tuple[Pair, Chosen]] = []

@@ -197,35 +197,35 @@ def mtz_closed() -> Answer:
 # Neighbours that are false
 
 
-@D.entry(UNKNOWN, why="no witness for groups and samples")
+@D.entry(REFUTED)
 def false_group_pure_root() -> Answer:
     return check(dp.group(dp.PureDP(eps), k), dp.PureDP(sqrt(k) * eps))
 
 
-@D.entry(UNKNOWN, why="no witness for groups and samples")
+@D.entry(REFUTED)
 def false_group_zcdp_linear() -> Answer:
     return check(dp.group(dp.ZCDP(rho), 2), dp.ZCDP(3 * rho))
 
 
-@D.entry(UNKNOWN, why="no witness for groups and samples")
+@D.entry(REFUTED)
 def false_sub_approx_linear() -> Answer:
     step = dp.subsample(dp.ApproxDP(eps, delta), q)
     return check(step, dp.ApproxDP(q * eps, q * delta), RATE)
 
 
-@D.entry(UNKNOWN, why="no witness for groups and samples")
+@D.entry(REFUTED)
 def false_sub_small_eps_too_large() -> Answer:
     where = [*RATE, eps <= 2]
     return check(dp.subsample(dp.PureDP(eps), q), dp.PureDP(2 * q * eps), where)
 
 
-@D.entry(UNKNOWN, why="no witness for groups and samples")
+@D.entry(REFUTED)
 def false_group_rdp_twice() -> Answer:
     claim = dp.RenyiDP(alpha / 2, 2 * eps)
     return check(dp.group(dp.RenyiDP(alpha, eps), 2), claim, [alpha >= 4])
 
 
-@D.entry(UNKNOWN, why="no witness for groups and samples")
+@D.entry(REFUTED)
 def false_sub_wor_same_delta_smaller_eps() -> Answer:
     step = dp.subsample(dp.ApproxDP(eps, delta), q, relation="replace-one")
     return check(step, dp.ApproxDP(AMPLIFIED, q * delta / 2), RATE)

@@ -179,7 +179,7 @@ def point(refutation: Refutation, witness: Output) -> dict[str, fmpq]:
 
 
 def region_of(refutation: Refutation, witness: Output) -> Region:
-    stage = refutation.statement.stages[0]
+    stage = refutation.stages[0]
     if not isinstance(stage, Mechanism):
         raise ValueError("not a refutation of an explicit mechanism")
     return stage.pairs[witness.pair].regions[witness.region]
@@ -223,7 +223,7 @@ def joint(
 def chosen_pairs(refutation: Refutation, witness: Event) -> list[Pair]:
     """Each stage's pair with numbers for everything but the outputs."""
     found: list[Pair] = []
-    for stage, chosen in zip(refutation.statement.stages, witness.stages, strict=True):
+    for stage, chosen in zip(refutation.stages, witness.stages, strict=True):
         if not isinstance(stage, Mechanism):
             raise ValueError("not a refutation of explicit mechanisms")
         values = {**refutation.values, **chosen.values}

@@ -10,7 +10,7 @@ from flint import fmpq
 
 from dpsym.kernel.balls import exact
 from dpsym.kernel.sequents import Facts, context
-from dpsym.kernel.statements import INTEGER, Assumed, Guarantee, Processed, Statement
+from dpsym.kernel.statements import INTEGER, Assumed, Guarantee, Statement, singles
 from dpsym.kernel.terms import Term
 from dpsym.search.refutation.exact import Values, enclosure, holds, rational, simplest
 
@@ -33,6 +33,7 @@ _TEXTS = {
     "rho": "1/2 1 1/5 1/10 2 1/20 1/100 4 0",
     "moment": "2 3/2 1 4 11/10 1/2 1/10 0 10 100",
     "": "1 2 1/2 3 1/4 4 0 10 1/10 -1 -1/2 -2 1/100 100",
+    "number of copies": "2 3 1 4 8 16 32 100",
     INTEGER: "2 3 1 4 5 0 8 10 16 -1 100",
 }
 _SHARES = (fmpq(1, 2), fmpq(1, 4), fmpq(3, 4), fmpq(1, 10), fmpq(9, 10), fmpq(99, 100))
@@ -50,8 +51,9 @@ def roles(statement: Statement) -> dict[str, str]:
     found: dict[str, str] = {}
     given: list[Guarantee] = []
     for stage in statement.stages:
-        if isinstance(stage, (Assumed, Processed)):
-            given.extend(stage.guarantees)
+        for single in singles(stage):
+            if isinstance(single, Assumed):
+                given.extend(single.guarantees)
     given.extend(statement.claims)
     for alone in (True, False):
         for guarantee in given:

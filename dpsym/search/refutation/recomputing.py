@@ -66,7 +66,7 @@ Stage = tuple[Pair, Chosen]
 
 def _stages(refutation: Refutation, witness: Event, reverse: bool) -> Iterator[Stage]:
     """The pairs with numbers for their own variables, in the claim's direction."""
-    for stage, chosen in zip(refutation.statement.stages, witness.stages, strict=True):
+    for stage, chosen in zip(refutation.stages, witness.stages, strict=True):
         if isinstance(stage, Mechanism):
             numbers = {name: tm.num(value) for name, value in chosen.values.items()}
             pair = events.at_values(stage.pairs[chosen.pair], numbers)

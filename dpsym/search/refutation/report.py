@@ -13,10 +13,10 @@ from dpsym.kernel import terms as tm
 from dpsym.kernel.canon import Canon, to_term
 from dpsym.kernel.definitions import Constraint, Moment, Range, Support, constraints
 from dpsym.kernel.refusal import Refusal
-from dpsym.kernel.statements import Assumed, Guarantee, Mechanism, Processed
+from dpsym.kernel.statements import Assumed, Blend, Group, Guarantee, Mechanism, Processed
 from dpsym.kernel.terms import Term
 from dpsym.printing import show
-from dpsym.refutations import Atom, Output, Refutation
+from dpsym.refutations import Atom, Output, Refutation, made_of
 from dpsym.search.refutation.exact import Values, at
 from dpsym.search.refutation.measures import (
     Between,
@@ -112,7 +112,7 @@ def _line(guarantee: Guarantee, value: Between, relation: str, bound: Between) -
 def _stages(refutation: Refutation, atoms: tuple[Atom, ...]) -> Iterator[str]:
     blocks: list[tuple[int, str, list[str]]] = []  # first stage, after what, the other lines
     level: dict[int, tuple[tuple[Atom, ...], list[tuple[int, ...]]]] = {id(atoms): (atoms, [()])}
-    for depth, stage in enumerate(refutation.statement.stages, 1):
+    for depth, stage in enumerate(refutation.stages, 1):
         following: dict[int, tuple[tuple[Atom, ...], list[tuple[int, ...]]]] = {}
         for outcomes, paths in level.values():
             after = "" if len(level) == 1 else f" after {_several(paths)}"
@@ -122,6 +122,8 @@ def _stages(refutation: Refutation, atoms: tuple[Atom, ...]) -> Iterator[str]:
             if isinstance(stage, Processed):
                 lines += _merged(outcomes)
                 pairs = [pair for atom in outcomes for pair in atom.parts or ((atom.p, atom.q),)]
+            if isinstance(stage, (Group, Blend)):
+                lines += _laws(refutation, stage, outcomes)
             if isinstance(stage, (Assumed, Processed)):
                 for guarantee in stage.guarantees:
                     lines += _held(refutation, guarantee, pairs)
@@ -134,6 +136,23 @@ def _stages(refutation: Refutation, atoms: tuple[Atom, ...]) -> Iterator[str]:
         which = f"stage {first}" if first == last else f"each of the stages {first} to {last}"
         yield f"{which}{after}: {lines[0]}"
         yield from (f"  {line}" for line in lines[1:])
+
+
+def _laws(
+    refutation: Refutation, stage: Group | Blend, outcomes: tuple[Atom, ...]
+) -> Iterator[str]:
+    """The distributions that P and Q are mixtures of, and what their pairs are."""
+    numbers = {name: tm.num(value) for name, value in refutation.values.items()}
+    weights, links = made_of(stage, numbers)
+    for i, (p, q) in enumerate(weights):
+        masses = ", ".join(str(atom.laws[i]) for atom in outcomes)
+        yield f"R_{i}: {masses}, with weight {p} in P and {q} in Q"
+    for link in links:
+        pairs = [(atom.laws[link.first], atom.laws[link.second]) for atom in outcomes]
+        if isinstance(link.stage, Assumed):
+            for guarantee in link.stage.guarantees:
+                for line in _held(refutation, guarantee, pairs):
+                    yield f"(R_{link.first}, R_{link.second}): {line}"
 
 
 def _merged(outcomes: tuple[Atom, ...]) -> Iterator[str]:
@@ -222,7 +241,7 @@ def _violation(refutation: Refutation, atoms: tuple[Atom, ...]) -> Iterator[str]
     if found is None:
         yield "a claim fails"
         return
-    many = len(statement.stages) > 1
+    many = len(refutation.stages) > 1
     whose = f"the joint distributions ({len(outcomes)} outcomes)" if many else "these distributions"
     claim = f"{named(found.claim, values)}{_way(found.claim)}"
     if found.order is not None:
@@ -254,7 +273,7 @@ def _path(path: tuple[int, ...]) -> str:
 
 
 def _output(refutation: Refutation, witness: Output) -> Iterator[str]:
-    stage = refutation.statement.stages[0]
+    stage = refutation.stages[0]
     if not isinstance(stage, Mechanism):
         return
     pair = stage.pairs[witness.pair]
@@ -293,9 +312,7 @@ def _about(item: Term, values: Values) -> str:
 
 def _event(refutation: Refutation, witness: Event) -> Iterator[str]:
     blocks: list[tuple[int, str, list[str]]] = []
-    for depth, (stage, chosen) in enumerate(
-        zip(refutation.statement.stages, witness.stages, strict=True), 1
-    ):
+    for depth, (stage, chosen) in enumerate(zip(refutation.stages, witness.stages, strict=True), 1):
         if not isinstance(stage, Mechanism):
             continue
         pair = stage.pairs[chosen.pair]
