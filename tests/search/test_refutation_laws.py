@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from fractions import Fraction
+from itertools import pairwise
 
 import pytest
 from flint import fmpq
@@ -33,7 +34,7 @@ def test_a_group_is_a_chain_of_neighbours() -> None:
     shown = found(dp.group(dp.PureDP(1), 3), dp.PureDP(Rational(29, 10)))
     laws = [law(shown, i) for i in range(4)]
     e = Fraction(2718281828, 10**9)
-    for first, second in zip(laws, laws[1:]):
+    for first, second in pairwise(laws):
         assert sum(first) == sum(second) == 1
         assert all(max(a, b) <= e * min(a, b) for a, b in zip(first, second, strict=True))
     worst = max(max(a / b, b / a) for a, b in zip(laws[0], laws[3], strict=True))
