@@ -47,13 +47,19 @@ from dpsym.search.integrals.roots import by_roots
 from dpsym.search.leaf.budget import Budget, OutOfBudget
 from dpsym.search.leaf.hinted import Hint
 from dpsym.search.privacy import library
-from dpsym.search.privacy.blends import multipliers
+from dpsym.search.privacy.blends import at_kinks, multipliers
 from dpsym.search.privacy.chains import Orders, is_chain, orders
 from dpsym.search.privacy.families import epsilon, sums
 from dpsym.search.privacy.leaves import plausible, prove_leaf
 from dpsym.search.privacy.limits import ends, kept, total_variation, vanishing
 from dpsym.search.privacy.orders import orders_for, splits
-from dpsym.search.privacy.stages import Total, totals
+from dpsym.search.privacy.stages import (
+    Total,
+    before_sampling,
+    by_inner_loss,
+    sampled,
+    totals,
+)
 from dpsym.search.privacy.towers import plans
 from dpsym.search.samples import number, points, sign
 
@@ -127,7 +133,7 @@ class _Prover:
         for index in sorted(range(len(premises)), key=lambda i: _effort(premises[i])):
             premise = premises[index]
             if isinstance(premise, Sequent):
-                guesses = growing(goal, premise) if rule == "integral" else ()
+                guesses = _guesses(goal, rule, premise)
                 found[index] = self.sequent(premise, guesses)
             else:
                 found[index] = self.statement(premise)
@@ -200,6 +206,12 @@ class _Prover:
 
     def candidates(self, goal: Statement, index: int) -> Iterator[Guarantee]:
         """What a mechanism is suggested to have, and what the claim asks for."""
+        stage = goal.stages[index]
+        for claim in goal.claims:
+            if isinstance(stage, Blend) and not is_chain(stage):
+                needed = before_sampling(stage, claim, goal.facts)
+                if needed is not None:
+                    yield needed
         if index < len(self.suggestions):
             yield from self.suggestions[index]
         for claim in goal.claims:
@@ -239,6 +251,14 @@ class _Prover:
     def of_inner_mechanisms(self, goal: Statement) -> Proof | None:
         """Explicit mechanisms that stages are made of, replaced by guarantees that they have."""
         stuck: Stuck | None = None
+        known = by_inner_loss(goal)
+        if known is not None:
+            try:
+                statement, mapping = known
+                return self.apply(goal, "use", theorem=self.theorem(statement), mapping=mapping)
+            except Stuck as failed:
+                self.left()
+                stuck = failed
         for index, stage in enumerate(goal.stages):
             for part, single in enumerate(() if isinstance(stage, Mechanism) else singles(stage)):
                 if not isinstance(single, Mechanism):
@@ -303,6 +323,12 @@ class _Prover:
         (claim,) = goal.claims
         if DEFINITIONS[claim.name].member is not None:
             return self.apply(goal, "every", name=_fresh(goal, "alpha"))
+        for total in sampled(stage, claim):
+            if not is_chain(stage) and not _same(total, claim, goal) and _meets(total, claim, goal):
+                try:
+                    return self.apply(goal, "cut", first=0, last=0, guarantees=(total,))
+                except Stuck:
+                    self.left()
         if claim.two_way:
             return self.apply(goal, "directions")
         if isinstance(next(iter(constraints(claim)), None), Support):
@@ -720,6 +746,12 @@ def _turns(item: Term, goal: Statement) -> bool:
     """Whether the term has either sign at sample points."""
     values = [number(item, point) for point in points(goal.variables, goal.facts)]
     return min(values, default=0) < -_TOLERANCE and max(values, default=0) > _TOLERANCE
+
+
+def _guesses(goal: Statement, rule: str, premise: Sequent) -> Iterable[tuple[Hint, ...]]:
+    if rule == "integral":
+        return growing(goal, premise)
+    return at_kinks(premise) if rule == "blended" else ()
 
 
 def _effort(premise: Sequent | Statement) -> int:
