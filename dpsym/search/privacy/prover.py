@@ -53,13 +53,7 @@ from dpsym.search.privacy.families import epsilon, sums
 from dpsym.search.privacy.leaves import plausible, prove_leaf
 from dpsym.search.privacy.limits import ends, kept, total_variation, vanishing
 from dpsym.search.privacy.orders import orders_for, splits
-from dpsym.search.privacy.stages import (
-    Total,
-    before_sampling,
-    by_inner_loss,
-    sampled,
-    totals,
-)
+from dpsym.search.privacy.stages import Total, before_sampling, by_inner_loss, sampled, totals
 from dpsym.search.privacy.towers import plans
 from dpsym.search.samples import number, points, sign
 

@@ -7,15 +7,7 @@ from dataclasses import dataclass, replace
 
 from dpsym.kernel import terms as tm
 from dpsym.kernel.sequents import Facts, context
-from dpsym.kernel.statements import (
-    Assumed,
-    Blend,
-    Group,
-    Guarantee,
-    Mechanism,
-    Repeated,
-    Statement,
-)
+from dpsym.kernel.statements import Assumed, Blend, Group, Guarantee, Mechanism, Repeated, Statement
 from dpsym.kernel.terms import ONE, Term, substitute
 
 _ADDED = ("PureDP", "RenyiDP", "RenyiDPBelowOne", "KLDP", "ZCDP")  # the last argument adds up
