@@ -12,7 +12,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
-from itertools import islice
 
 from flint import arb, fmpq
 
@@ -42,7 +41,7 @@ from dpsym.kernel.definitions import (
     member,
 )
 from dpsym.kernel.proofs import Sealed, seal
-from dpsym.kernel.refusal import Refusal, TooLarge, require
+from dpsym.kernel.refusal import Refusal, TooLarge, expect, require
 from dpsym.kernel.rules_privacy import statement_obligations
 from dpsym.kernel.sequents import context, obligations
 from dpsym.kernel.statements import (
@@ -64,21 +63,23 @@ from dpsym.kernel.terms import ONE, ZERO, Term, substitute
 
 BITS = 256
 MAX_ATOMS = events.MAX_ATOMS
-MAX_COPIES = 1000
+MAX_COPIES = 10_000
+Masses = list[tuple[fmpq, fmpq]]
 
 
 @dataclass(frozen=True)
 class Atom:
     """An outcome of one stage, its two probabilities, and the next stage given this outcome.
 
-    In a post-processed stage, ``parts`` are the outcomes of the mechanism that become this one; in
-    a group or a blend, ``laws`` are its probabilities by each of the distributions R_0, R_1, ..."""
+    In a post-processed stage, ``parts`` are the outcomes of the mechanism that become this one. In
+    a group or a blend, ``under`` are the outcome's probabilities under each of the distributions.
+    """
 
     p: fmpq
     q: fmpq
     then: tuple[Atom, ...] = ()
     parts: tuple[tuple[fmpq, fmpq], ...] = ()
-    laws: tuple[fmpq, ...] = ()
+    under: tuple[fmpq, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -98,21 +99,18 @@ class Refutation(Sealed):
 
     ``orders`` are the order at which a family in the claim fails (or nothing), and the grid of
     orders by which families among the hypotheses were checked. ``exceeded`` says by how much an
-    event breaks the claim.
+    event breaks the claim. ``stages`` are those of the statement at the values, each copy of a
+    repeated one as a stage of its own.
     """
 
-    __slots__ = ("exceeded", "orders", "statement", "values", "witness")
+    __slots__ = ("exceeded", "orders", "stages", "statement", "values", "witness")
 
     statement: Statement
+    stages: tuple[Stage, ...]
     values: Values
     witness: tuple[Atom, ...] | Output | Event
     orders: tuple[fmpq, ...]
     exceeded: Exceeded | None
-
-    @property
-    def stages(self) -> tuple[Stage, ...]:
-        """The statement's stages, with copies one by one."""
-        return written_out(self.statement, self.values)
 
 
 def refute(
@@ -144,50 +142,12 @@ def refute(
     return seal(
         Refutation,
         statement=statement,
+        stages=check.stages,
         values=dict(values),
         witness=witness,
         orders=orders,
         exceeded=exceeded,
     )
-
-
-def written_out(statement: Statement, values: Values) -> tuple[Stage, ...]:
-    """The stages, with copies of a stage one by one. Refuses more copies than ``MAX_COPIES``."""
-    numbers = {name: tm.num(value) for name, value in values.items()}
-    out: list[Stage] = []
-    for stage in statement.stages:
-        if isinstance(stage, Repeated):
-            out += [stage.stage] * copies(stage.count, numbers)
-        else:
-            out.append(stage)
-    return tuple(out)
-
-
-def copies(count: Term, numbers: dict[str, Term]) -> int:
-    """How many copies there are."""
-    found = rational_value(count, numbers)
-    require(found.q == 1 and 1 <= found <= MAX_COPIES, "witness", "a number of copies", found)
-    return int(found)
-
-
-def rational_value(item: Term, numbers: dict[str, Term]) -> fmpq:
-    """The value of a term that is a rational number; refuses others."""
-    found = context(()).canon.normal(substitute(item, numbers))
-    if not isinstance(found.value, fmpq):
-        raise Refusal("witness", "a rational number", found)
-    return found.value
-
-
-def made_of(
-    stage: Group | Blend, numbers: dict[str, Term]
-) -> tuple[list[tuple[fmpq, fmpq]], tuple[Link, ...]]:
-    """The weights by which P and Q are mixtures of R_0, R_1, ..., and what pairs of these are."""
-    if isinstance(stage, Group):
-        last = copies(stage.count, numbers)
-        weights = [(fmpq(int(i == 0)), fmpq(int(i == last))) for i in range(last + 1)]
-        return weights, tuple(Link(i, i + 1, stage.stage) for i in range(last))
-    pairs = zip(stage.p, stage.q, strict=True)
-    return [(rational_value(p, numbers), rational_value(q, numbers)) for p, q in pairs], stage.links
 
 
 class _Check:
@@ -198,7 +158,17 @@ class _Check:
         self.assign(statement.variables, values)
         for fact in statement.facts:
             require(self.holds(fact), "witness", "values at which the facts hold", fact)
-        self.stages = written_out(statement, values)
+        self.stages = tuple(one for stage in statement.stages for one in self.copies(stage))
+
+    def copies(self, stage: Stage) -> tuple[Stage, ...]:
+        """A stage for each copy of a repeated one."""
+        return (stage.stage,) * self.count(stage) if isinstance(stage, Repeated) else (stage,)
+
+    def count(self, stage: Repeated | Group) -> int:
+        found = exact(self.value(stage.count)[1])
+        fits = found is not None and found.q == 1 and 1 <= found <= MAX_COPIES
+        require(bool(fits), "witness", f"1 to {MAX_COPIES} copies", stage.count)
+        return int(found) if found is not None else 0
 
     def assign(self, variables: tuple[tuple[str, str], ...], values: Values) -> None:
         require(set(values) == {name for name, _ in variables}, "witness", "a value each", values)
@@ -232,13 +202,9 @@ class _Check:
     def distributions(
         self, atoms: tuple[Atom, ...], order: fmpq | None, grid: tuple[fmpq, ...]
     ) -> None:
-        stages = self.stages
         claims = [self.one_member(claim, order) for claim in self.statement.claims]
-        seen: set[tuple[int, int]] = set()
-        every = self.joint(atoms, 0, fmpq(1), fmpq(1), seen, grid)
-        joint = list(islice(every, MAX_ATOMS + 1))
-        require(len(joint) <= MAX_ATOMS, "witness", f"at most {MAX_ATOMS} atoms", len(joint))
-        require(bool(stages), "witness", "stages", stages)
+        require(bool(self.stages), "witness", "stages", self.stages)
+        joint = self.joint(atoms, grid)
         broken = any(self.breaks(joint, item) for claim in claims for item in constraints(claim))
         require(broken, "witness", "a claim that fails", claims)
 
@@ -250,77 +216,71 @@ class _Check:
         require(all(self.holds(fact) for fact in found[0]), "witness", "an order", order)
         return found[1]
 
-    def joint(
-        self,
-        atoms: tuple[Atom, ...],
-        depth: int,
-        p: fmpq,
-        q: fmpq,
-        seen: set[tuple[int, int]],
-        grid: tuple[fmpq, ...],
-    ) -> Iterator[tuple[fmpq, fmpq]]:
-        """The joint probabilities; checks each stage's distributions once."""
-        stages = self.stages
-        if depth == len(stages):
-            require(not atoms, "witness", "one level of outcomes per stage", depth)
-            yield p, q
-            return
-        if (id(atoms), depth) not in seen:
-            seen.add((id(atoms), depth))
-            self.stage(atoms, depth, grid)
-        for atom in atoms:
-            if atom.p * p or atom.q * q:
-                yield from self.joint(atom.then, depth + 1, p * atom.p, q * atom.q, seen, grid)
+    def joint(self, atoms: tuple[Atom, ...], grid: tuple[fmpq, ...]) -> Masses:
+        """The joint probabilities, outcomes of one ratio as one; checks each stage's distributions
+        once. No claim tells such outcomes apart, as all are about homogeneous functions."""
+        level: dict[int, tuple[tuple[Atom, ...], Masses]] = {id(atoms): (atoms, [(fmpq(1),) * 2])}
+        for stage in self.stages:
+            following: dict[int, tuple[tuple[Atom, ...], Masses]] = {}
+            for outcomes, before in level.values():
+                self.stage(outcomes, stage, grid)
+                for atom in outcomes:
+                    _, reached = following.setdefault(id(atom.then), (atom.then, []))
+                    reached += [(p * atom.p, q * atom.q) for p, q in before]
+            level = {key: (then, _merged(masses)) for key, (then, masses) in following.items()}
+            count = sum(len(masses) for _, masses in level.values())
+            require(count <= MAX_ATOMS, "witness", f"at most {MAX_ATOMS} atoms", count)
+        last = [masses for then, masses in level.values() if not then]
+        require(len(last) == len(level), "witness", "one level of outcomes per stage", len(level))
+        return _merged([pair for masses in last for pair in masses])
 
-    def stage(self, atoms: tuple[Atom, ...], depth: int, grid: tuple[fmpq, ...]) -> None:
-        stage = self.stages[depth]
-        pairs = [(atom.p, atom.q) for atom in atoms]
-        for weights in zip(*pairs, strict=True):
-            exact = all(isinstance(weight, fmpq) and weight >= 0 for weight in weights)
-            require(exact, "witness", "probabilities", weights)
-        sums = sum((p for p, _ in pairs), fmpq(0)), sum((q for _, q in pairs), fmpq(0))
-        require(all(total == 1 for total in sums), "witness", "probabilities that sum to 1", *sums)
+    def stage(self, atoms: tuple[Atom, ...], stage: Stage, grid: tuple[fmpq, ...]) -> None:
+        _require_distribution([atom.p for atom in atoms])
+        _require_distribution([atom.q for atom in atoms])
+        for pairs, single in self.pairs(atoms, stage):
+            for guarantee in single.guarantees:
+                meant = all(self.holds(fact) for fact in conditions(guarantee))
+                require(meant, "witness", "conditions that hold", guarantee)
+                for item in self.enough(guarantee, grid):
+                    require(self.meets(pairs, item), "witness", "a stage's guarantee", guarantee)
+
+    def pairs(
+        self, atoms: tuple[Atom, ...], stage: Stage
+    ) -> Iterator[tuple[Masses, Assumed | Processed]]:
+        """Pairs of distributions, and what they must have."""
+        made = isinstance(stage, (Group, Blend))
+        require(made or not any(a.under for a in atoms), "witness", "one pair", stage)
         if isinstance(stage, (Group, Blend)):
-            self.laws(atoms, stage, grid)
+            links = self.links(atoms, stage)
+            for link in links:
+                single = expect(Assumed, link.stage, "witness", "stages that are guarantees")
+                yield [(a.under[link.first], a.under[link.second]) for a in atoms], single
+        elif isinstance(stage, Processed):
+            yield [pair for atom in atoms for pair in _inner(atom)], stage
             return
-        require(not any(atom.laws for atom in atoms), "witness", "two distributions", stage)
-        if not isinstance(stage, (Assumed, Processed)):
-            raise Refusal("witness", "stages that are guarantees", stage)
-        if isinstance(stage, Processed):
-            pairs = [pair for atom in atoms for pair in _inner(atom)]
+        elif isinstance(stage, Assumed):
+            yield [(atom.p, atom.q) for atom in atoms], stage
         else:
-            require(not any(atom.parts for atom in atoms), "witness", "outcomes as they are", stage)
-        self.guarantees(pairs, stage.guarantees, grid)
+            raise Refusal("witness", "stages that are guarantees", stage)
+        require(not any(a.parts for a in atoms), "witness", "outcomes as they are", stage)
 
-    def guarantees(
-        self, pairs: list[tuple[fmpq, fmpq]], given: tuple[Guarantee, ...], grid: tuple[fmpq, ...]
-    ) -> None:
-        for guarantee in given:
-            meant = all(self.holds(fact) for fact in conditions(guarantee))
-            require(meant, "witness", "conditions that hold", guarantee)
-            for item in self.enough(guarantee, grid):
-                require(self.meets(pairs, item), "witness", "a stage's guarantee", guarantee)
-
-    def laws(self, atoms: tuple[Atom, ...], stage: Group | Blend, grid: tuple[fmpq, ...]) -> None:
-        """The distributions R_0, R_1, ... of a group or a blend, of which P and Q are made."""
-        weights, links = made_of(stage, self.numbers)
-        count = len(weights)
+    def links(self, atoms: tuple[Atom, ...], stage: Group | Blend) -> tuple[Link, ...]:
+        """The links of a stage's distributions, of which p and q are shown to be mixtures."""
+        if isinstance(stage, Group):
+            k = self.count(stage)
+            weights = [tuple(ONE if i == j else ZERO for i in range(k + 1)) for j in (0, k)]
+            links = tuple(Link(i, i + 1, stage.stage) for i in range(k))
+        else:
+            weights, links = [stage.p, stage.q], stage.links
         for atom in atoms:
-            exact = all(isinstance(mass, fmpq) and mass >= 0 for mass in atom.laws)
-            fits = exact and len(atom.laws) == count and not atom.parts
-            require(fits, "witness", "a probability by each distribution", atom.laws)
-            for mass, way in ((atom.p, 0), (atom.q, 1)):
-                mixed = sum((w[way] * x for w, x in zip(weights, atom.laws, strict=True)), fmpq(0))
-                require(mass == mixed, "witness", "the mixture of the distributions", mass)
-        for i in range(count):
-            total = sum((atom.laws[i] for atom in atoms), fmpq(0))
-            require(total == 1, "witness", "probabilities that sum to 1", total)
-        for link in links:
-            assumed = link.stage
-            if not isinstance(assumed, Assumed):
-                raise Refusal("witness", "links that are guarantees", assumed)
-            pairs = [(atom.laws[link.first], atom.laws[link.second]) for atom in atoms]
-            self.guarantees(pairs, assumed.guarantees, grid)
+            require(len(atom.under) == len(weights[0]), "witness", "a probability each", atom)
+            for row, mass in zip(weights, (atom.p, atom.q), strict=True):
+                mixed = tm.add(*(w * tm.num(r) for w, r in zip(row, atom.under, strict=True)))
+                gap = substitute(mixed - tm.num(mass), self.numbers)
+                require(self.zero(gap), "witness", "a mixture of the distributions", atom)
+        for i in range(len(weights[0])):
+            _require_distribution([atom.under[i] for atom in atoms])
+        return links
 
     def enough(self, guarantee: Guarantee, grid: tuple[fmpq, ...]) -> Iterator[Constraint]:
         """Constraints from which the guarantee follows.
@@ -345,7 +305,7 @@ class _Check:
             last = order
         yield from constraints(Guarantee("PureDP", (rho * tm.num(last),), *way))
 
-    def integral(self, pairs: list[tuple[fmpq, fmpq]], form: Form) -> Enclosure | Term:
+    def integral(self, pairs: Masses, form: Form) -> Enclosure | Term:
         """The term of the integral over the atoms, or its enclosure if it is infinite."""
         parts: list[Term] = []
         infinite = False
@@ -359,14 +319,14 @@ class _Check:
                     parts.append(tm.num(p or q) * value)
         return (POS, POS) if infinite else tm.add(*parts)
 
-    def compare(self, pairs: list[tuple[fmpq, fmpq]], item: Moment) -> Enclosure:
+    def compare(self, pairs: Masses, item: Moment) -> Enclosure:
         """An enclosure of bound - integral, where the integral is finite."""
         total = self.integral(pairs, item.form)
         if not isinstance(total, Term):
             return arb.neg_inf(), arb.neg_inf()
         return self.value(item.bound - total)
 
-    def meets(self, pairs: list[tuple[fmpq, fmpq]], item: Constraint) -> bool:
+    def meets(self, pairs: Masses, item: Constraint) -> bool:
         if isinstance(item, Moment):
             total = self.integral(pairs, item.form)
             return isinstance(total, Term) and self.holds(Fact(item.bound - total, ">="))
@@ -381,7 +341,7 @@ class _Check:
         spread = _spread(pairs, item.reverse)
         return spread is not None and self.holds(Fact(tm.exp(item.length) - tm.num(spread), ">="))
 
-    def breaks(self, pairs: list[tuple[fmpq, fmpq]], item: Constraint) -> bool:
+    def breaks(self, pairs: Masses, item: Constraint) -> bool:
         """Whether the constraint fails for certain."""
         if isinstance(item, Moment):
             return bool(self.compare(pairs, item)[1] < 0)
@@ -582,6 +542,23 @@ def _settled(item: Term) -> Term:
     return Term(item.op, args, item.value)
 
 
+def _require_distribution(masses: list[fmpq]) -> None:
+    known = all(isinstance(mass, fmpq) and mass >= 0 for mass in masses)
+    require(known, "witness", "probabilities", masses)
+    total = sum(masses, fmpq(0))
+    require(total == 1, "witness", "probabilities that sum to 1", total)
+
+
+def _merged(pairs: Masses) -> Masses:
+    """Outcomes of the same ratio as one; without those that never occur."""
+    found: dict[fmpq | None, tuple[fmpq, fmpq]] = {}
+    for p, q in pairs:
+        if p or q:
+            before = found.get(key := p / q if q else None, (fmpq(0), fmpq(0)))
+            found[key] = before[0] + p, before[1] + q
+    return list(found.values())
+
+
 def _inner(atom: Atom) -> tuple[tuple[fmpq, fmpq], ...]:
     """The outcomes that a post-processing turns into this one."""
     if not atom.parts:
@@ -593,11 +570,11 @@ def _inner(atom: Atom) -> tuple[tuple[fmpq, fmpq], ...]:
     return atom.parts
 
 
-def _oriented(pairs: list[tuple[fmpq, fmpq]], reverse: bool) -> list[tuple[fmpq, fmpq]]:
+def _oriented(pairs: Masses, reverse: bool) -> Masses:
     return [(q, p) for p, q in pairs] if reverse else pairs
 
 
-def _spread(pairs: list[tuple[fmpq, fmpq]], reverse: bool) -> fmpq | None:
+def _spread(pairs: Masses, reverse: bool) -> fmpq | None:
     """The largest ratio over the smallest, among outcomes of positive p (q, if reverse)."""
     seen = [(p, q) for p, q in _oriented(pairs, reverse) if p]
     if any(not q for _, q in seen):

@@ -217,6 +217,45 @@ def joint(
                 yield (*path, place), first, second
 
 
+def joint_masses(atoms: tuple[Atom, ...]) -> Outcomes:
+    """The joint probabilities, outcomes of the same ratio as one."""
+    level: dict[int, tuple[tuple[Atom, ...], Outcomes]] = {id(atoms): (atoms, [(fmpq(1), fmpq(1))])}
+    done: Outcomes = []
+    while level:
+        following: dict[int, tuple[tuple[Atom, ...], Outcomes]] = {}
+        for outcomes, before in level.values():
+            for atom in outcomes:
+                pairs = [(p * atom.p, q * atom.q) for p, q in before]
+                if atom.then:
+                    following.setdefault(id(atom.then), (atom.then, []))[1].extend(pairs)
+                else:
+                    done += pairs
+        level = {key: (then, _merged(pairs)) for key, (then, pairs) in following.items()}
+    return _merged(done)
+
+
+def _merged(pairs: Outcomes) -> Outcomes:
+    found: dict[fmpq | None, tuple[fmpq, fmpq]] = {}
+    for p, q in pairs:
+        if p or q:
+            key = p / q if q else None
+            before = found.get(key, (fmpq(0), fmpq(0)))
+            found[key] = before[0] + p, before[1] + q
+    return list(found.values())
+
+
+def path_count(atoms: tuple[Atom, ...]) -> int:
+    """How many joint outcomes there are."""
+    memo: dict[int, int] = {}
+
+    def count(level: tuple[Atom, ...]) -> int:
+        if id(level) not in memo:
+            memo[id(level)] = sum(count(atom.then) if atom.then else 1 for atom in level)
+        return memo[id(level)]
+
+    return count(atoms)
+
+
 # -- events
 
 

@@ -33,7 +33,6 @@ _TEXTS = {
     "rho": "1/2 1 1/5 1/10 2 1/20 1/100 4 0",
     "moment": "2 3/2 1 4 11/10 1/2 1/10 0 10 100",
     "": "1 2 1/2 3 1/4 4 0 10 1/10 -1 -1/2 -2 1/100 100",
-    "number of copies": "2 3 1 4 6 8 10 12",
     INTEGER: "2 3 1 4 5 0 8 10 16 -1 100",
 }
 _SHARES = (fmpq(1, 2), fmpq(1, 4), fmpq(3, 4), fmpq(1, 10), fmpq(9, 10), fmpq(99, 100))
@@ -52,8 +51,7 @@ def roles(statement: Statement) -> dict[str, str]:
     given: list[Guarantee] = []
     for stage in statement.stages:
         for single in singles(stage):
-            if isinstance(single, Assumed):
-                given.extend(single.guarantees)
+            given.extend(single.guarantees if isinstance(single, Assumed) else ())
     given.extend(statement.claims)
     for alone in (True, False):
         for guarantee in given:

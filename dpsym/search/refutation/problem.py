@@ -26,7 +26,7 @@ from dpsym.kernel.definitions import (
     live_rays,
     member,
 )
-from dpsym.kernel.statements import Assumed, Guarantee, Statement
+from dpsym.kernel.statements import Assumed, Blend, Guarantee, Statement, singles
 from dpsym.search.refutation.curves import Array, Curve, Pmf, sorted_once
 from dpsym.search.refutation.exact import Values, number
 from dpsym.search.refutation.lp import maximise
@@ -241,8 +241,8 @@ def enough(guarantee: Guarantee, grid: tuple[fmpq, ...]) -> Iterator[Constraint]
 def claimed(statement: Statement, values: Values) -> Iterator[tuple[Constraint, fmpq | None]]:
     """The constraints that a witness may break, with the order for members of a family; one
     direction only if the hypotheses are symmetric."""
-    stages = [stage for stage in statement.stages if isinstance(stage, Assumed)]
-    symmetric = all(g.two_way for stage in stages for g in stage.guarantees)
+    symmetric = all(g.two_way for g in assumed(statement))
+    symmetric = symmetric and not any(isinstance(stage, Blend) for stage in statement.stages)
     for claim in statement.claims:
         if symmetric:
             claim = replace(claim, two_way=False, reverse=False)
@@ -272,12 +272,15 @@ def goals(statement: Statement, values: Values) -> Iterator[Goal]:
 
 def families(statement: Statement) -> bool:
     """Whether a family is assumed."""
-    return any(
-        not constraints(guarantee)
-        for stage in statement.stages
-        if isinstance(stage, Assumed)
-        for guarantee in stage.guarantees
-    )
+    return any(not constraints(guarantee) for guarantee in assumed(statement))
+
+
+def assumed(statement: Statement) -> Iterator[Guarantee]:
+    """All the guarantees that stages have."""
+    for stage in statement.stages:
+        for single in singles(stage):
+            if isinstance(single, Assumed):
+                yield from single.guarantees
 
 
 def problem(statement: Statement, values: dict[str, fmpq], fine: bool = False) -> Problem:
@@ -287,9 +290,7 @@ def problem(statement: Statement, values: dict[str, fmpq], fine: bool = False) -
     if families(statement):
         rhos = [
             number(guarantee.args[0], values)
-            for stage in statement.stages
-            if isinstance(stage, Assumed)
-            for guarantee in stage.guarantees
+            for guarantee in assumed(statement)
             if guarantee.name == "ZCDP" and guarantee.args[0] is not None
         ]
         kinks = [abs(k) for goal in aims for k in goal.curve.kinks()] or [2.0]

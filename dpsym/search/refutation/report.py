@@ -13,10 +13,19 @@ from dpsym.kernel import terms as tm
 from dpsym.kernel.canon import Canon, to_term
 from dpsym.kernel.definitions import Constraint, Moment, Range, Support, constraints
 from dpsym.kernel.refusal import Refusal
-from dpsym.kernel.statements import Assumed, Blend, Group, Guarantee, Mechanism, Processed
+from dpsym.kernel.statements import (
+    Assumed,
+    Blend,
+    Group,
+    Guarantee,
+    Link,
+    Mechanism,
+    Processed,
+    Stage,
+)
 from dpsym.kernel.terms import Term
 from dpsym.printing import show
-from dpsym.refutations import Atom, Output, Refutation, made_of
+from dpsym.refutations import Atom, Output, Refutation
 from dpsym.search.refutation.exact import Values, at
 from dpsym.search.refutation.measures import (
     Between,
@@ -28,12 +37,14 @@ from dpsym.search.refutation.measures import (
     divergence,
     exposed,
     joint,
+    joint_masses,
     measured,
+    path_count,
     point,
     region_of,
 )
 
-_MOST_PATHS = 4
+_MOST_PATHS, _MOST_OUTCOMES = 4, 10_000
 _LONG = 40  # size of a term that is not shown
 
 
@@ -122,11 +133,10 @@ def _stages(refutation: Refutation, atoms: tuple[Atom, ...]) -> Iterator[str]:
             if isinstance(stage, Processed):
                 lines += _merged(outcomes)
                 pairs = [pair for atom in outcomes for pair in atom.parts or ((atom.p, atom.q),)]
-            if isinstance(stage, (Group, Blend)):
-                lines += _laws(refutation, stage, outcomes)
             if isinstance(stage, (Assumed, Processed)):
                 for guarantee in stage.guarantees:
                     lines += _held(refutation, guarantee, pairs)
+            lines += _made(refutation, stage, outcomes)
             blocks.append((depth, after, lines))
             for i, atom in enumerate(outcomes, 1):
                 _, reached = following.setdefault(id(atom.then), (atom.then, []))
@@ -138,21 +148,22 @@ def _stages(refutation: Refutation, atoms: tuple[Atom, ...]) -> Iterator[str]:
         yield from (f"  {line}" for line in lines[1:])
 
 
-def _laws(
-    refutation: Refutation, stage: Group | Blend, outcomes: tuple[Atom, ...]
-) -> Iterator[str]:
-    """The distributions that P and Q are mixtures of, and what their pairs are."""
-    numbers = {name: tm.num(value) for name, value in refutation.values.items()}
-    weights, links = made_of(stage, numbers)
-    for i, (p, q) in enumerate(weights):
-        masses = ", ".join(str(atom.laws[i]) for atom in outcomes)
-        yield f"R_{i}: {masses}, with weight {p} in P and {q} in Q"
-    for link in links:
-        pairs = [(atom.laws[link.first], atom.laws[link.second]) for atom in outcomes]
+def _made(refutation: Refutation, stage: Stage, outcomes: tuple[Atom, ...]) -> Iterator[str]:
+    """The distributions of a group or a blend, and what each pair of them has."""
+    if not isinstance(stage, (Group, Blend)):
+        return
+    count = len(outcomes[0].under)
+    for i in range(count):
+        yield f"R{i}: {', '.join(str(atom.under[i]) for atom in outcomes)}"
+    chain = (
+        [Link(i, i + 1, stage.stage) for i in range(count - 1)] if isinstance(stage, Group) else []
+    )
+    for link in stage.links if isinstance(stage, Blend) else chain:
         if isinstance(link.stage, Assumed):
+            pairs = [(atom.under[link.first], atom.under[link.second]) for atom in outcomes]
             for guarantee in link.stage.guarantees:
                 for line in _held(refutation, guarantee, pairs):
-                    yield f"(R_{link.first}, R_{link.second}): {line}"
+                    yield f"R{link.first}, R{link.second}: {line}"
 
 
 def _merged(outcomes: tuple[Atom, ...]) -> Iterator[str]:
@@ -235,20 +246,20 @@ def grid_of(refutation: Refutation) -> tuple[fmpq, ...]:
 
 def _violation(refutation: Refutation, atoms: tuple[Atom, ...]) -> Iterator[str]:
     values, statement = refutation.values, refutation.statement
-    outcomes = list(joint(atoms, fmpq(1), fmpq(1), ()))
-    pairs = [(p, q) for _, p, q in outcomes]
+    pairs = joint_masses(atoms)
     found = broken(statement, values, pairs, refutation.orders)
     if found is None:
         yield "a claim fails"
         return
     many = len(refutation.stages) > 1
-    whose = f"the joint distributions ({len(outcomes)} outcomes)" if many else "these distributions"
+    count = path_count(atoms)
+    whose = f"the joint distributions ({count} outcomes)" if many else "these distributions"
     claim = f"{named(found.claim, values)}{_way(found.claim)}"
     if found.order is not None:
         claim += f", order {found.order}"
     text = quantity(found.claim, found.constraint)
-    if many and not isinstance(found.constraint, Moment):
-        text += _where(found.constraint, outcomes)
+    if many and not isinstance(found.constraint, Moment) and count <= _MOST_OUTCOMES:
+        text += _where(found.constraint, list(joint(atoms, fmpq(1), fmpq(1), ())))
     line = _line(found.claim, found.value, ">", found.bound)
     yield f"{whose} break {claim}: {text} is {line}"
 

@@ -7,11 +7,13 @@ from flint import fmpq
 from dpsym.events import Event
 from dpsym.kernel.definitions import Moment, Support
 from dpsym.refutations import Atom, Output, Refutation
-from dpsym.search.refutation.measures import broken, exposed, joint, point
+from dpsym.search.refutation.measures import broken, exposed, joint, joint_masses, path_count, point
 from dpsym.search.refutation.python import Names, plain
 
 _IMPORT = "from mpmath import atan, erfc, exp, inf, log, loggamma, mp, mpf, pi, sqrt"
 _OWN = frozenset(("a", "b", "bound", "f", "joint", "p", "q", "ratios", "stage", "t", "value"))
+_OWN |= {"before", "found", "ratio"}
+_MANY = 2000  # joint outcomes, from which on those of one ratio are taken together
 
 
 def script(refutation: Refutation) -> str:
@@ -55,12 +57,19 @@ def _joint(atoms: tuple[Atom, ...]) -> list[str]:
     else:
         lines.append(f"for stage in [{', '.join(map(_table, stages))}]:")
     lines.append("    joint = [(p * a, q * b) for p, q in joint for a, b in stage]")
+    if path_count(atoms) > _MANY:
+        lines.insert(0, "from mpmath import nstr")
+        lines += ["    found = {}", "    for p, q in joint:"]
+        lines += ["        ratio = nstr(p / q, 30) if q else inf"]
+        lines += ["        before = found.get(ratio, (0, 0))"]
+        lines += ["        found[ratio] = (before[0] + p, before[1] + q)"]
+        lines += ["    joint = list(found.values())"]
     return lines
 
 
 def _distributions(refutation: Refutation, atoms: tuple[Atom, ...], names: Names) -> list[str]:
     values = refutation.values
-    pairs = [(p, q) for _, p, q in joint(atoms, fmpq(1), fmpq(1), ())]
+    pairs = joint_masses(atoms)
     found = broken(refutation.statement, values, pairs, refutation.orders)
     if found is None:
         raise ValueError("not a refutation by distributions")
