@@ -108,6 +108,8 @@ def conversions(first: Guarantee, family: str, args: tuple[Term, ...]) -> Iterat
     facts under which it does."""
     order = ONE if first.name == "KLDP" else _order(first)
     last = first.args[-1]
+    if first.name == "BoundedRange" and last is not None and first.two_way:
+        yield from _from_range(first, last, family, args)
     if order is None or last is None or not first.two_way:
         return
     known = (*_domain(first), Fact(last, ">="))
@@ -123,6 +125,28 @@ def conversions(first: Guarantee, family: str, args: tuple[Term, ...]) -> Iterat
         bound = (tm.exp((order - 1) * last) - 1) / growth
         facts = (*known, Fact(args[0], ">"))
         yield Sum(first, first, Guarantee(family, (args[0], bound)), facts)
+
+
+def _from_range(
+    first: Guarantee, length: Term, family: str, args: tuple[Term, ...]
+) -> Iterator[Sum]:
+    """Cesar and Rogers (2021), Lemma 3.4; for the mean, the best bound."""
+    facts = (Fact(length, ">"),)
+    if family == "KLDP":
+        share = length / (1 - tm.exp(-length))
+        yield Sum(first, first, Guarantee(family, (share - 1 - tm.log(share),)), facts)
+    if family == "ZCDP":
+        yield Sum(first, first, concentrated(first), facts)
+    if family == "RenyiDP":
+        total = Guarantee(family, (args[0], args[0] * tm.power(length, 2) / 8))
+        yield Sum(first, first, total, (*facts, *_domain(total)))
+
+
+def concentrated(one: Guarantee) -> Guarantee:
+    """The zCDP of a bounded range."""
+    length = one.args[0]
+    assert length is not None
+    return Guarantee("ZCDP", (tm.power(length, 2) / 8,))
 
 
 def _domain(one: Guarantee) -> tuple[Fact, ...]:

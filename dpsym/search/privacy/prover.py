@@ -49,7 +49,7 @@ from dpsym.search.leaf.hinted import Hint
 from dpsym.search.privacy import library
 from dpsym.search.privacy.blends import at_kinks, multipliers
 from dpsym.search.privacy.chains import Orders, is_chain, orders
-from dpsym.search.privacy.families import epsilon, sums
+from dpsym.search.privacy.families import concentrated, epsilon, sums
 from dpsym.search.privacy.leaves import plausible, prove_leaf
 from dpsym.search.privacy.limits import ends, kept, total_variation, vanishing
 from dpsym.search.privacy.orders import orders_for, splits
@@ -376,6 +376,9 @@ class _Prover:
             return self.both_ways(goal)
         if any(isinstance(stage, Mechanism) for stage in goal.stages):
             return self.explicit(goal)
+        place = _range_of(goal)
+        if place is not None:
+            return self.apply(goal, "ranged", guarantee=place, name=_fresh(goal, "r"))
         constraint = next(iter(constraints(claim)), None)
         if isinstance(constraint, Support):
             return self.support(goal, constraint)
@@ -610,6 +613,9 @@ class _Prover:
         """A guarantee whose bound is 0, or a claim that says nothing."""
         (claim,) = goal.claims
         given = goal.stages[0]
+        if isinstance(given, Assumed) and given.guarantees[0].name == "BoundedRange":
+            pure = Guarantee("PureDP", given.guarantees[0].args)
+            return self.apply(goal, "cut", first=0, last=0, guarantees=(pure,))
         if isinstance(given, Assumed) and given.guarantees[0].name == "RenyiDP":
             one = given.guarantees[0]
             mean = Guarantee("KLDP", one.args[1:], one.two_way, one.reverse)
@@ -691,7 +697,7 @@ class _Prover:
                 found = library.natural(one, claim, index, self.lemma)
                 if found is None:
                     continue
-                if _same(found[1], claim, goal):
+                if _same(found[1], claim, goal) and not needs_more(goal, one, found[0]):
                     return self.used(goal, found[0])
                 if not _meets(found[1], claim, goal):
                     continue
@@ -700,6 +706,9 @@ class _Prover:
                 except Stuck as failed:
                     self.left()
                     stuck = failed
+            if one.name == "BoundedRange" and claim.name in ("ApproxDP", "ProbabilisticDP"):
+                between = concentrated(one)
+                return self.apply(goal, "cut", first=0, last=0, guarantees=(between,))
         raise stuck
 
     def cut_or_split(
@@ -707,8 +716,7 @@ class _Prover:
     ) -> Proof:
         """Apart from where the guarantee's bound is 0, if the conversion needs that."""
         last = one.args[-1]
-        needed = [fact.substitute(dict(found[0][1])) for fact in found[0][0].statement.facts]
-        if last is None or not ends(goal, last, needed):
+        if last is None or not needs_more(goal, one, found[0]):
             return self.cut_through(goal, found)
         *shown, without, positive = step(goal, "either", {"item": -last})
         assert isinstance(without, Statement)
@@ -734,6 +742,22 @@ class _Prover:
 
     def used(self, goal: Statement, found: library.Use) -> Proof:
         return self.apply(goal, "use", theorem=found[0], mapping=found[1])
+
+
+def needs_more(goal: Statement, one: Guarantee, found: library.Use) -> bool:
+    """Whether a theorem does not hold where the guarantee's bound is 0."""
+    last = one.args[-1]
+    needed = [fact.substitute(dict(found[1])) for fact in found[0].statement.facts]
+    return last is not None and ends(goal, last, needed)
+
+
+def _range_of(goal: Statement) -> int | None:
+    """The place of a bounded range of the only stage, if its support is not known yet."""
+    stage = goal.stages[0]
+    if len(goal.stages) > 1 or not isinstance(stage, Assumed) or stage_data(stage).supports:
+        return None
+    names = [one.name if one.two_way else "" for one in stage.guarantees]
+    return names.index("BoundedRange") if "BoundedRange" in names else None
 
 
 def _turns(item: Term, goal: Statement) -> bool:

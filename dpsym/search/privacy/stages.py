@@ -9,6 +9,7 @@ from dpsym.kernel import terms as tm
 from dpsym.kernel.sequents import Facts, context
 from dpsym.kernel.statements import Assumed, Blend, Group, Guarantee, Mechanism, Repeated, Statement
 from dpsym.kernel.terms import ONE, Term, substitute
+from dpsym.search.privacy.families import concentrated
 
 _ADDED = ("PureDP", "RenyiDP", "RenyiDPBelowOne", "KLDP", "ZCDP")  # the last argument adds up
 
@@ -41,6 +42,8 @@ def _added(one: Guarantee, count: Term, claim: Guarantee) -> Iterator[Total]:
     if one.name == "PureDP":
         for weaker in _from_pure(last, claim):
             yield from _added(weaker, count, claim)
+    if one.name == "BoundedRange":
+        yield from _added(concentrated(one), count, claim)
     if one.name == "ApproxDP":
         loss = count * first[0]
         yield Total(one, _with(one, loss, count * last))
