@@ -28,7 +28,7 @@ from dpsym.kernel.statements import (
     Statement,
     singles,
 )
-from dpsym.kernel.terms import ZERO, Term, substitute, var
+from dpsym.kernel.terms import ONE, ZERO, Term, substitute, var
 from dpsym.kernel.theorems import Theorem, prove
 from dpsym.search import leaf
 from dpsym.search.bounds import bounds
@@ -53,7 +53,14 @@ from dpsym.search.privacy.families import concentrated, epsilon, sums
 from dpsym.search.privacy.leaves import plausible, prove_leaf
 from dpsym.search.privacy.limits import ends, kept, total_variation, vanishing
 from dpsym.search.privacy.orders import orders_for, splits
-from dpsym.search.privacy.stages import Total, before_sampling, by_inner_loss, sampled, totals
+from dpsym.search.privacy.stages import (
+    Total,
+    before_sampling,
+    by_inner_loss,
+    parts,
+    sampled,
+    totals,
+)
 from dpsym.search.privacy.towers import plans
 from dpsym.search.samples import number, points, sign
 
@@ -270,10 +277,18 @@ class _Prover:
     def copies(self, goal: Statement, stage: Repeated | Group) -> Proof:
         """The total of one copy's guarantee, by induction, then the claim from it."""
         (claim,) = goal.claims
+        if stage.count is ONE:
+            return self.apply(goal, "unroll")
         stuck = Stuck("no total of so many copies is known")
         for total in totals(stage, claim):
             try:
                 return self.by_total(goal, stage, total)
+            except Stuck as failed:
+                self.left()
+                stuck = failed
+        for parameters in parts(goal, stage):
+            try:
+                return self.apply(goal, "parted", **parameters)
             except Stuck as failed:
                 self.left()
                 stuck = failed

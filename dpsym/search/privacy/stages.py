@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from typing import Any
+
+from flint import fmpq
 
 from dpsym.kernel import terms as tm
 from dpsym.kernel.sequents import Facts, context
@@ -111,3 +114,20 @@ def by_inner_loss(goal: Statement) -> tuple[Statement, tuple[tuple[str, Term], .
     back = normal(tm.log(1 + (tm.exp(first) - 1) / rate))
     mapping = tuple((own, back if own == name else tm.var(own)) for own, _ in goal.variables)
     return statement, mapping
+
+
+def parts(goal: Statement, stage: Repeated | Group) -> Iterator[dict[str, Any]]:
+    """A group as two halves: with what is given, or with twice the order and a third of the bound
+    (Mironov (2017), Proposition 11)."""
+    (claim,), count = goal.claims, stage.count.value
+    if not isinstance(stage, Group) or not isinstance(count, fmpq) or count < 2:
+        return
+    half = int(count) // 2
+    if count == 2 and isinstance(stage.stage, Assumed):
+        given = stage.stage.guarantees
+        yield {"first": half, "before": given, "after": given}
+    order, bound = claim.args[0], claim.args[-1]
+    if claim.name == "RenyiDP" and int(count) % 2 == 0 and order is not None and bound is not None:
+        normal = context(goal.facts).canon.normal
+        less = Guarantee("RenyiDP", (normal(2 * order), normal(bound / 3)))
+        yield {"first": half, "before": (less,), "after": (less,)}
