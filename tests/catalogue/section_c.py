@@ -121,7 +121,7 @@ def pure_rdp_exact() -> Answer:
         yield from is_formula(found, EXACT.subs(eps, e), [side])
 
 
-@C.entry(UNKNOWN, why="no rule uses a bounded range")
+@C.entry()
 def br_kl_eps2_8() -> Answer:
     yield below(RANGE - 1 - log(RANGE), e**2 / 8)
     yield check(dp.BoundedRange(e), dp.RenyiDP(1, RANGE - 1 - log(RANGE)))

@@ -228,6 +228,10 @@ class _Prover:
         for index, stage in enumerate(goal.stages):
             if isinstance(stage, Processed):
                 return self.apply(goal, "postprocess", stage=index)
+        for index, stage in enumerate(goal.stages):
+            known = instead_of_range(stage, goal)
+            if known is not None:
+                return self.apply(goal, "cut", first=index, last=index, guarantees=(known,))
         inner = self.of_inner_mechanisms(goal)
         if inner is not None:
             return inner
@@ -764,6 +768,20 @@ def needs_more(goal: Statement, one: Guarantee, found: library.Use) -> bool:
     last = one.args[-1]
     needed = [fact.substitute(dict(found[1])) for fact in found[0].statement.facts]
     return last is not None and ends(goal, last, needed)
+
+
+def instead_of_range(stage: object, goal: Statement) -> Guarantee | None:
+    """For one of several stages, what adds up instead of its bounded range."""
+    (claim,) = goal.claims
+    (one, *more) = stage.guarantees if isinstance(stage, Assumed) else (claim,)
+    if len(goal.stages) == 1 or more or one is claim or one.name != "BoundedRange":
+        return None
+    if claim.name == "PureDP":
+        return Guarantee("PureDP", one.args)
+    return concentrated(one) if one.two_way and claim.name in _CONCENTRATED else None
+
+
+_CONCENTRATED = ("ZCDP", "RenyiDP", "ApproxDP", "ProbabilisticDP", "KLDP")
 
 
 def _range_of(goal: Statement) -> int | None:

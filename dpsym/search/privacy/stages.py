@@ -108,10 +108,9 @@ def by_inner_loss(goal: Statement) -> tuple[Statement, tuple[tuple[str, Term], .
     if any(fact.term is not first for fact in about) or name in rate.vars:
         return None
     loss = tm.log(1 + rate * (tm.exp(first) - 1))
-    normal = context(goal.facts).canon.normal
-    args = tuple(normal(substitute(arg, {name: loss})) for arg in claim.args if arg is not None)
+    args = tuple(substitute(arg, {name: loss}) for arg in claim.args if arg is not None)
     statement = replace(goal, claims=(replace(claim, args=args),))
-    back = normal(tm.log(1 + (tm.exp(first) - 1) / rate))
+    back = tm.log(1 + (tm.exp(first) - 1) / rate)
     mapping = tuple((own, back if own == name else tm.var(own)) for own, _ in goal.variables)
     return statement, mapping
 
