@@ -110,6 +110,10 @@ def conversions(first: Guarantee, family: str, args: tuple[Term, ...]) -> Iterat
     last = first.args[-1]
     if first.name == "BoundedRange" and last is not None and first.two_way:
         yield from _from_range(first, last, family, args)
+    if first.name == "PureDP" and last is not None and first.two_way:
+        yield from _from_pure(first, last, family)
+    if first.name == "ZCDP" and last is not None and family == "ApproxDP" and first.two_way:
+        yield _tail_of_zcdp(first, last, args[-1])
     if order is None or last is None or not first.two_way:
         return
     known = (*_domain(first), Fact(last, ">="))
@@ -147,6 +151,22 @@ def concentrated(one: Guarantee) -> Guarantee:
     length = one.args[0]
     assert length is not None
     return Guarantee("ZCDP", (tm.power(length, 2) / 8,))
+
+
+def _from_pure(first: Guarantee, loss: Term, family: str) -> Iterator[Sum]:
+    """Bun and Steinke (2016), Proposition 1.4; for the mean, the best bound."""
+    if family == "ZCDP":
+        yield Sum(first, first, Guarantee(family, (tm.power(loss, 2) / 2,)), (Fact(loss, ">="),))
+    if family == "KLDP":
+        total = loss * (tm.exp(loss) - 1) / (tm.exp(loss) + 1)
+        yield Sum(first, first, Guarantee(family, (total,)), (Fact(loss, ">="),))
+
+
+def _tail_of_zcdp(first: Guarantee, rho: Term, delta: Term) -> Sum:
+    """At the claimed delta: Bun and Steinke (2016), Lemma 3.5."""
+    loss = rho + 2 * tm.sqrt(rho * -tm.log(delta))
+    facts = Fact(rho, ">="), Fact(delta, ">"), Fact(1 - delta, ">")
+    return Sum(first, first, Guarantee("ApproxDP", (loss, delta)), facts)
 
 
 def _domain(one: Guarantee) -> tuple[Fact, ...]:

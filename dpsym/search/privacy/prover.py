@@ -118,7 +118,9 @@ class _Prover:
         """A theorem for the library, found without its help."""
         try:
             definedness = tuple(self.sequent(item) for item in statement_obligations(statement))
-            return prove(statement, self.directly(statement), definedness)
+            (claim,) = statement.claims
+            family = None if claim.name == "ZCDP" else self.specialised(statement, claim)
+            return prove(statement, family or self.directly(statement), definedness)
         except Stuck:
             self.left()  # out of time is not a reason to remember
             return None
@@ -241,7 +243,7 @@ class _Prover:
             return self.blended(goal, goal.stages[0])
         first: Stuck | None = None
         explicit = any(isinstance(stage, Mechanism) for stage in goal.stages)
-        attempts = (self.by_totals, self.by_conversion, self.directly)
+        attempts = (self.by_conversion, self.by_totals, self.directly)
         for attempt in attempts[2:] if explicit else attempts:
             try:
                 return attempt(goal)
@@ -284,7 +286,9 @@ class _Prover:
         if stage.count is ONE:
             return self.apply(goal, "unroll")
         stuck = Stuck("no total of so many copies is known")
-        for total in totals(stage, claim):
+        found = list(totals(stage, claim))
+        late = [one for one in found if _is_pure(one, claim, goal)]
+        for total in sorted(found, key=late.__contains__):
             try:
                 return self.by_total(goal, stage, total)
             except Stuck as failed:
@@ -761,6 +765,12 @@ class _Prover:
 
     def used(self, goal: Statement, found: library.Use) -> Proof:
         return self.apply(goal, "use", theorem=found[0], mapping=found[1])
+
+
+def _is_pure(total: Total, claim: Guarantee, goal: Statement) -> bool:
+    """Pure DP, for approximate DP of another epsilon."""
+    pure = total.many.name == "PureDP" and claim.name == "ApproxDP"
+    return pure and not _equal(total.many.args[0], claim.args[0], goal)
 
 
 def needs_more(goal: Statement, one: Guarantee, found: library.Use) -> bool:
