@@ -109,7 +109,7 @@ def parted(
     ------------------------------------------------------------------------------- n a number
     F, n copies of S => claim
 
-    for a group, (R_0, R_m) and (R_m, R_n) take the place of the stages. Fails unless 0 < m < n.
+    for a group, (R_0, R_m) and (R_m, R_n) take the place of the stages. Fails when m is not between 0 and n.
     """
     stage = _copies(goal, "parted")
     count = stage.count.value if stage.count.op == "num" else None
