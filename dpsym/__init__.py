@@ -18,11 +18,14 @@ from typing import TYPE_CHECKING, Any
 from dpsym.version import VERSION as __version__
 
 if TYPE_CHECKING:
+    from dpsym.bounding import Bound, bound
     from dpsym.checking import check, check_inequality, prove
     from dpsym.combinators import compose, postprocess
     from dpsym.enclosures import Enclosure
     from dpsym.errors import DpsymError, InputError, ProofError, UnsupportedError
     from dpsym.guarantees import (
+        GDP,
+        TCDP,
         ZCDP,
         ApproxDP,
         BoundedRange,
@@ -57,6 +60,7 @@ if TYPE_CHECKING:
     from dpsym.verdicts import Proved, Refuted, Unknown, Vacuous, Verdict
 
 _HOMES = {
+    "bounding": ("Bound", "bound"),
     "checking": ("check", "check_inequality", "prove"),
     "combinators": ("compose", "postprocess"),
     "enclosures": ("Enclosure",),
@@ -64,10 +68,12 @@ _HOMES = {
     "guarantees": (
         "ApproxDP",
         "BoundedRange",
+        "GDP",
         "MomentBound",
         "ProbabilisticDP",
         "PureDP",
         "RenyiDP",
+        "TCDP",
         "ZCDP",
         "both",
     ),

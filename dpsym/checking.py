@@ -96,7 +96,7 @@ def _verdict(
     computed: bool,
 ) -> Verdict:
     started = time.process_time()
-    limit = _seconds(budget)
+    limit = budget_seconds(budget)
     try:
         goal = read_claim(subject, claim, where, sign_of)
         steps = read_hints(hints, goal.scope)
@@ -153,7 +153,7 @@ def check_inequality(
       by 2 steps of 2 rules that the kernel checked, on no postulate
     """
     started = time.process_time()
-    limit = _seconds(budget)
+    limit = budget_seconds(budget)
     if type(strict) is not bool:
         raise InputError("strict", "True or False", strict)
     try:
@@ -362,7 +362,7 @@ def sign_of(term: Term, facts: Facts) -> str | None:
     return None
 
 
-def _seconds(budget: object) -> float:
+def budget_seconds(budget: object) -> float:
     number = isinstance(budget, (int, float)) and not isinstance(budget, bool)
     if not number or not 0 < budget <= _MOST:  # type: ignore[operator]
         raise InputError("budget", f"seconds, above 0 and at most {_MOST:.0f}", budget)

@@ -31,7 +31,9 @@ if TYPE_CHECKING:
     from dpsym.scope import Scope
 
 __all__ = [
+    "GDP",
     "NOTIONS",
+    "TCDP",
     "ZCDP",
     "ApproxDP",
     "Both",
@@ -407,6 +409,112 @@ class ZCDP(Guarantee):
         return (
             rf"{moment} \le e^{{(\alpha - 1)\, \alpha\, \left({rho}\right)}} "
             r"\text{ for every } \alpha > 1"
+        )
+
+
+class TCDP(Guarantee):
+    """(rho, omega)-truncated concentrated DP: (alpha, rho*alpha)-Rényi DP for 1 < alpha < omega.
+
+    Bun, Dwork, Rothblum, Steinke, "Composable and Versatile Privacy via Truncated CDP", STOC 2018,
+    Definition 1.
+
+    Args:
+        rho: real in a claim, >= 0 in a subject; a constant must be >= 0.
+        omega: where the orders end; above 1.
+
+    Raises: InputError for a constant out of range and for what is no real expression.
+
+    >>> print(TCDP(*sp.symbols("rho omega")).text())
+    (rho, omega)-tCDP: E[e^((a - 1)*L)] <= e^((a - 1)*a*rho) for every a in (1, omega)
+    """
+
+    fields = ("rho", "omega")
+    title = "({})-tCDP"
+    rho: sp.Expr
+    omega: sp.Expr
+
+    def __init__(self, rho: object, omega: object, *, one_way: bool = False) -> None:
+        end = positive("omega", omega)
+        if (end - 1).is_nonpositive:
+            raise InputError("omega", "an end of the orders above 1", omega)
+        self._set(one_way, rho=nonnegative("rho", rho), omega=end)
+
+    def expression(self, L: RandomSymbol) -> sp.Basic:  # noqa: N803
+        """The bound at one order ``alpha`` (a dummy symbol); it holds for 1 < alpha < omega."""
+        return ZCDP(self.rho).expression(L)
+
+    def homogeneous(self) -> HomogeneousForm:
+        """The form at one order ``alpha`` (a dummy symbol)."""
+        return ZCDP(self.rho).homogeneous()
+
+    def hypotheses(self) -> tuple[sp.Basic, ...]:
+        return _ge(self.rho, 0), sp.Gt(self.omega, 1, evaluate=False)
+
+    def _says(self) -> str:
+        bound = f"E[e^((a - 1)*L)] <= e^((a - 1)*a*{_sum(self.rho)})"
+        return f"{bound} for every a in (1, {shown(self.omega)})"
+
+    def _says_latex(self) -> str:
+        bound, _ = ZCDP(self.rho)._says_latex().split(r" \text")
+        return rf"{bound} \text{{ for every }} 1 < \alpha < {sp.latex(self.omega)}"
+
+
+class GDP(Guarantee):
+    """mu-Gaussian DP: telling P from Q is no easier than telling N(mu, 1) from N(0, 1).
+
+    The hockey-stick divergence of every order e^epsilon is at most that of the two Gaussians,
+    Phi(mu/2 - epsilon/mu) - e^epsilon Phi(-mu/2 - epsilon/mu), for every real epsilon. Dong, Roth,
+    Su, "Gaussian Differential Privacy", JRSS B 2022, Definition 2.6 and Corollary 2.13.
+
+    Args:
+        mu: positive.
+
+    Raises: InputError for a constant that is not positive and for what is no real expression.
+
+    >>> print(GDP(sp.Symbol("mu")).text())
+    mu-GDP: E[(1 - e^(x - L))_+] <= Phi(mu/2 - x/mu) - e^x*Phi(-mu/2 - x/mu) for every real x
+    """
+
+    fields = ("mu",)
+    title = "{}-GDP"
+    mu: sp.Expr
+
+    def __init__(self, mu: object, *, one_way: bool = False) -> None:
+        self._set(one_way, mu=positive("mu", mu))
+
+    def _member(self) -> tuple[sp.Symbol, sp.Expr]:
+        """The epsilon that "for every" is about, and the largest divergence there."""
+        x, mu = sp.Dummy("epsilon", dummy_index=-8, real=True), self.mu
+        below, above = (sp.erfc(-(side * mu / 2 - x / mu) / sp.sqrt(2)) / 2 for side in (1, -1))
+        return x, below - sp.exp(x) * above
+
+    def expression(self, L: RandomSymbol) -> sp.Basic:  # noqa: N803
+        """The bound at one ``epsilon`` (a dummy symbol); it holds for every real one."""
+        x, most = self._member()
+        return _le(losses.hockey_stick(L, x), most)
+
+    def homogeneous(self) -> HomogeneousForm:
+        """The form at one ``epsilon`` (a dummy symbol)."""
+        x, most = self._member()
+        return HomogeneousForm(_T, sp.Max(0, _T - sp.exp(x)), sp.S.One, sp.S.Zero, most)
+
+    def hypotheses(self) -> tuple[sp.Basic, ...]:
+        return (sp.Gt(self.mu, 0, evaluate=False),)
+
+    def _says(self) -> str:
+        mu = _sum(self.mu)
+        most = f"Phi({mu}/2 - x/{mu}) - e^x*Phi(-{mu}/2 - x/{mu})"
+        return f"E[(1 - e^(x - L))_+] <= {most} for every real x"
+
+    def _says_latex(self) -> str:
+        mu = sp.latex(self.mu)
+        sides = (
+            rf"\Phi\left({sign}\frac{{{mu}}}{{2}} - \frac{{x}}{{{mu}}}\right)" for sign in ("", "-")
+        )
+        return (
+            r"\mathbb{E}\left[\left(1 - e^{x - L}\right)_+\right] \le "
+            + r" - e^x ".join(sides)
+            + r" \text{ for every real } x"
         )
 
 

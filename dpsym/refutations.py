@@ -241,6 +241,9 @@ class _Check:
             for guarantee in single.guarantees:
                 meant = all(self.holds(fact) for fact in conditions(guarantee))
                 require(meant, "witness", "conditions that hold", guarantee)
+                if guarantee.name == "GDP":
+                    require(self.gaussian(pairs, guarantee), "witness", "GDP", guarantee)
+                    continue
                 for item in self.enough(guarantee, grid):
                     require(self.meets(pairs, item), "witness", "a stage's guarantee", guarantee)
 
@@ -287,14 +290,14 @@ class _Check:
 
         For zCDP: D at order a_(k+1) is at most rho a_k for orders 1 = a_0 < a_1 < ... < a_N, and
         D at infinity at most rho a_N; then every order's bound holds, as D grows with the order
-        (van Erven and Harremoes 2014, Theorem 3).
+        (van Erven and Harremoes 2014, Theorem 3). For tCDP, a_N >= omega.
         """
-        if guarantee.name != "ZCDP":
+        if guarantee.name not in ("ZCDP", "TCDP"):
             found = constraints(guarantee)
             require(bool(found), "witness", "a guarantee that can be checked", guarantee)
             yield from found
             return
-        (rho,) = guarantee.args
+        rho, *ends = guarantee.args
         if rho is None or not self.holds(Fact(rho, ">=")) or not grid:
             raise Refusal("witness", "a grid of orders and rho >= 0", guarantee)
         last = fmpq(1)
@@ -303,7 +306,42 @@ class _Check:
             require(bool(order > last), "witness", "orders above 1 that grow", grid)
             yield from constraints(Guarantee("RenyiDP", (tm.num(order), rho * tm.num(last)), *way))
             last = order
+            if any(self.holds(Fact(tm.num(order) - end, ">=")) for end in ends if end is not None):
+                return
+        require(not ends, "witness", "orders up to omega", grid)
         yield from constraints(Guarantee("PureDP", (rho * tm.num(last),), *way))
+
+    def gaussian(self, pairs: Masses, guarantee: Guarantee) -> bool:
+        """Whether P(S) <= Phi(Phi^-1(Q(S)) + mu) for each set S of the outcomes of largest ratio.
+
+        These S are the best tests, and the bound on all orders' hockey-stick divergences says that
+        (Q(S), P(S)) is not above the concave curve of the two Gaussians' tests (Dong, Roth and Su
+        2022, Proposition 2.12). Then the bound for (Q, P) holds too.
+        """
+        mu = expect(Term, guarantee.args[0], "witness", "GDP")
+        ways = _oriented(pairs, guarantee.reverse and not guarantee.two_way)
+        first = second = fmpq(0)
+        for p, q in sorted(ways, key=lambda pair: (pair[1] / pair[0]) if pair[0] else fmpq(10**60)):
+            first, second = first + p, second + q
+            if second == 1 or not first:
+                continue
+            low = self.quantile(second)
+            below = tm.erfc(-(tm.num(low) + mu) / tm.sqrt(tm.num(2))) / 2
+            if not second or not self.holds(Fact(below - tm.num(first), ">=")):
+                return False
+        return True
+
+    def quantile(self, mass: fmpq) -> fmpq:
+        """A number z with Phi(z) <= mass, close to the largest."""
+        low, high = fmpq(-40), fmpq(40)
+        for _ in range(100):
+            middle = (low + high) / 2
+            phi = tm.erfc(-tm.num(middle) / tm.sqrt(tm.num(2))) / 2
+            if self.holds(Fact(tm.num(mass) - phi, ">=")):
+                low = middle
+            else:
+                high = middle
+        return low
 
     def integral(self, pairs: Masses, form: Form) -> Enclosure | Term:
         """The term of the integral over the atoms, or its enclosure if it is infinite."""

@@ -155,6 +155,26 @@ def _zcdp_member(order: Term, rho: Term) -> Member:
     return (Fact(order - 1, ">"),), Guarantee("RenyiDP", (order, rho * order))
 
 
+def _tcdp_member(order: Term, rho: Term, omega: Term) -> Member:
+    facts = Fact(order - 1, ">"), Fact(omega - order, ">")
+    return facts, Guarantee("RenyiDP", (order, rho * order))
+
+
+def normal(x: Term, mean: Term) -> Term:
+    """The density of the normal law of variance 1."""
+    return tm.exp(-tm.power(x - mean, 2) / 2) / tm.sqrt(2 * tm.PI)
+
+
+def _below(x: Term) -> Term:
+    """The standard normal distribution function."""
+    return tm.erfc(-x / tm.sqrt(tm.num(2))) / 2
+
+
+def _gdp_member(epsilon: Term, mu: Term) -> Member:
+    delta = _below(mu / 2 - epsilon / mu) - tm.exp(epsilon) * _below(-mu / 2 - epsilon / mu)
+    return (), Guarantee("ApproxDP", (epsilon, delta))
+
+
 DEFINITIONS: dict[str, Definition] = {
     "PureDP": Definition(1, _pure),
     "ApproxDP": Definition(2, _approx),
@@ -162,6 +182,8 @@ DEFINITIONS: dict[str, Definition] = {
     "RenyiDPBelowOne": Definition(2, _renyi_below_one, conditions=_below_one),
     "KLDP": Definition(1, _kullback_leibler),
     "ZCDP": Definition(1, member=_zcdp_member),
+    "TCDP": Definition(2, member=_tcdp_member, conditions=lambda _, omega: (Fact(omega - 1, ">"),)),
+    "GDP": Definition(1, member=_gdp_member, conditions=lambda mu: (Fact(mu, ">"),)),
     "ProbabilisticDP": Definition(2, _probabilistic),
     "BoundedRange": Definition(1, Range),
     "MomentBound": Definition(3, _moment),

@@ -278,28 +278,6 @@ def specialise(goal: Statement, stage: int, guarantee: int, value: Term) -> list
     return [*obligations(goal.facts, value), *(Sequent(goal.facts, f) for f in facts), more]
 
 
-@privacy_rule(guarantee=INDEX, name=NAME)
-def ranged(goal: Statement, guarantee: int, name: str) -> list[Goal]:
-    """F, r + e >= 0, -r >= 0, S with p <= e^(r + e) q and q <= e^(-r) p => claim
-    --------------------------------------------------------------------- r new
-    F, S with BoundedRange(e) both ways => claim
-
-    for one stage: r is the least log(p/q), and the average of p/q, 1, is between the least and the
-    largest. Fails for a bounded range in one direction, which does not exclude a ray.
-    """
-    require(len(goal.stages) == 1, "ranged", "one stage", len(goal.stages))
-    (stage,) = assumed(goal, "ranged")
-    require(guarantee < len(stage.guarantees), "ranged", "the index of a guarantee", guarantee)
-    found = stage.guarantees[guarantee]
-    fits = found.name == "BoundedRange" and found.two_way
-    require(fits, "ranged", "a bounded range in both directions", found)
-    claim, r = only_claim(goal, "ranged"), tm.var(name)
-    top = r + expect(Term, found.args[0], "ranged", "a length")
-    more = with_variable(goal, name, (Fact(top, ">="), Fact(-r, ">=")), claim)
-    ends = Guarantee("PureDP", (top,), False), Guarantee("PureDP", (-r,), False, True)
-    return [replace(more, stages=(Assumed((*stage.guarantees, *ends)),))]
-
-
 @privacy_rule(first=INDEX, last=INDEX, guarantees=kd.GUARANTEES)
 def cut(goal: Statement, first: int, last: int, guarantees: tuple[Guarantee, ...]) -> list[Goal]:
     """D(G | F)   F, S_i..S_j => G   F, S_1..S_(i-1), G, S_(j+1)..S_n => claim

@@ -16,10 +16,10 @@ from dpsym.kernel import rules_privacy as rp
 from dpsym.kernel import statements as st
 from dpsym.kernel import terms as tm
 from dpsym.kernel.definitions import P_RAY, Form, Moment, Support
-from dpsym.kernel.kinds import INDEX, TERM, ListKind
+from dpsym.kernel.kinds import INDEX, NAME, TERM, ListKind
 from dpsym.kernel.refusal import Refusal, expect, require
 from dpsym.kernel.rules import Goal, privacy_rule
-from dpsym.kernel.sequents import Sequent, with_facts
+from dpsym.kernel.sequents import Sequent, context, obligations, with_facts
 from dpsym.kernel.statements import (
     Assumed,
     Blend,
@@ -27,6 +27,9 @@ from dpsym.kernel.statements import (
     Group,
     Guarantee,
     Link,
+    Mechanism,
+    Pair,
+    Region,
     Repeated,
     Stage,
     Statement,
@@ -109,7 +112,8 @@ def parted(
     ------------------------------------------------------------------------------- n a number
     F, n copies of S => claim
 
-    for a group, (R_0, R_m) and (R_m, R_n) take the place of the stages. Fails when m is not between 0 and n.
+    for a group, (R_0, R_m) and (R_m, R_n) take the place of the stages. Fails when m is not between
+    0 and n.
     """
     stage = _copies(goal, "parted")
     count = stage.count.value if stage.count.op == "num" else None
@@ -135,6 +139,91 @@ def _copies(goal: Statement, rule: str) -> Repeated | Group:
     if not isinstance(found, (Repeated, Group)):
         raise Refusal(rule, "a number of copies", found)
     return found
+
+
+@privacy_rule(guarantee=INDEX, name=NAME)
+def ranged(goal: Statement, guarantee: int, name: str) -> list[Goal]:
+    """F, -t >= 0, t + epsilon >= 0, G with t <= L <= t + epsilon => claim
+    ------------------------------------------------------------------ t a new variable
+    F, G with BoundedRange(epsilon) => claim
+
+    for one stage. As both distributions have mass 1, the loss is not always above or below 0. Fails
+    for other guarantees, and one that is not two-way.
+    """
+    require(len(goal.stages) == 1, "ranged", "one stage", len(goal.stages))
+    given = expect(Assumed, goal.stages[0], "ranged", "a guarantee").guarantees
+    require(guarantee < len(given), "ranged", "the index of a guarantee", guarantee)
+    one, t = given[guarantee], tm.var(name)
+    fits = one.name == "BoundedRange" and one.two_way
+    require(fits, "ranged", "a bounded range in both directions", one)
+    high = t + expect(Term, one.args[0], "ranged", "a range")
+    facts = Fact(-t, ">="), Fact(high, ">=")
+    more = Guarantee("PureDP", (high,), False), Guarantee("PureDP", (-t,), False, True)
+    new = rp.with_variable(goal, name, facts, rp.only_claim(goal, "ranged"))
+    return [replace(new, stages=(Assumed((*given, *more)),))]
+
+
+# -- Gaussian pairs
+
+
+def _gaussian(mean: Term, output: str) -> Mechanism:
+    x = tm.var(output)
+    return Mechanism((Pair((Region(df.normal(x, mean), df.normal(x, ZERO), output),)),))
+
+
+@privacy_rule(stage=INDEX, guarantee=INDEX, name=NAME)
+def dominated(goal: Statement, stage: int, guarantee: int, name: str) -> list[Goal]:
+    """F |- convexity of phi   F, S with N(mu, 1) against N(0, 1) as stage i => claim
+    ------------------------------------------------------------------------------
+    F, S with GDP(mu) at stage i => the integral of phi is at most c
+
+    since that pair has at least the hockey-stick divergence of every order, so of every convex
+    function, and so inside of a composition (Zhu, Dong and Wang 2022, Theorem 10). Fails for
+    another guarantee, or a name that is not new.
+    """
+    phi = rp.claimed(goal, "dominated", Moment, "a claim about one moment").form
+    require(stage < len(goal.stages), "dominated", "the index of a stage", stage)
+    given = expect(Assumed, goal.stages[stage], "dominated", "a guarantee").guarantees
+    require(guarantee < len(given), "dominated", "the index of a guarantee", guarantee)
+    require(given[guarantee].name == "GDP", "dominated", "GDP", given[guarantee])
+    (plain,) = df.constraints(replace(goal.claims[0], reverse=False))
+    phi = expect(Moment, plain, "dominated", "a moment").form
+    new = name not in rp.declared(goal.variables) and "$" not in name
+    require(new, "dominated", "a new name for the output", name)
+    mean = expect(tm.Term, given[guarantee].args[0], "dominated", "a mean")
+    stages = (*goal.stages[:stage], _gaussian(mean, name), *goal.stages[stage + 1 :])
+    return [*rp.convex(goal.facts, phi), replace(goal, stages=stages)]
+
+
+@privacy_rule(first=TERM, second=TERM, mean=TERM)
+def rotated(goal: Statement, first: Term, second: Term, mean: Term) -> list[Goal]:
+    """F |- m > 0   F |- m^2 - a^2 - b^2 >= 0   F |- a^2 + b^2 - m^2 >= 0
+    F, S, N(m, 1) against N(0, 1) => claim
+    --------------------------------------------------------------------- m = mean
+    F, S, N(a, 1) against N(0, 1), N(b, 1) against N(0, 1) => claim
+
+    since (a x + b y)/m, which has these laws, tells all that the likelihood ratio tells. Fails for
+    other stages.
+    """
+    require(len(goal.stages) > 1, "rotated", "at least two stages", goal.stages)
+    rp.within(rp.declared(goal.variables), first, second, mean)
+    for stage, own in zip(goal.stages[-2:], (first, second), strict=True):
+        one = expect(Mechanism, stage, "rotated", "explicit mechanisms")
+        region = one.pairs[0].regions[0] if len(one.pairs) == 1 and one.pairs[0].regions else None
+        output = expect(Region, region, "rotated", "one pair with one region").output
+        wanted = _gaussian(own, expect(str, output, "rotated", "densities"))
+        same = context(goal.facts).same
+        density = wanted.pairs[0].regions[0]
+        found = expect(Region, region, "rotated", "one pair with one region")
+        known = same(found.p, density.p) and same(found.q, density.q)
+        plain = replace(one.pairs[0], regions=(replace(found, p=density.p, q=density.q),), label="")
+        fits = known and plain == wanted.pairs[0] and len(one.pairs[0].regions) == 1
+        require(fits, "rotated", "two normal densities of variance 1", stage)
+    gap = tm.power(mean, 2) - tm.power(first, 2) - tm.power(second, 2)
+    facts = Fact(mean, ">"), Fact(gap, ">="), Fact(-gap, ">=")
+    stages = (*goal.stages[:-2], _gaussian(mean, expect(str, output, "rotated", "densities")))
+    shown = [Sequent(goal.facts, fact) for fact in facts]
+    return [*obligations(goal.facts, first, second, mean), *shown, replace(goal, stages=stages)]
 
 
 # -- blends

@@ -45,7 +45,7 @@ def test_a_bounded_range_has_ends_around_one() -> None:
         (about(Assumed((WIDE,))), {"guarantee": 1, "name": "r"}, "index of a guarantee"),
         (about(Assumed((WIDE,))), {"guarantee": 0, "name": "e"}, "a new variable"),
         (about(Assumed((WIDE,)), Assumed((WIDE,))), {"guarantee": 0, "name": "r"}, "one stage"),
-        (about(Repeated(Assumed((WIDE,)), num(2))), {"guarantee": 0, "name": "r"}, "guarantees"),
+        (about(Repeated(Assumed((WIDE,)), num(2))), {"guarantee": 0, "name": "r"}, "a guarantee"),
     ],
 )
 def test_ranged_refuses(goal, parameters, what) -> None:

@@ -14,7 +14,7 @@ from flint import fmpq
 from dpsym.kernel import terms as tm
 from dpsym.kernel.definitions import conditions
 from dpsym.kernel.statements import Fact, Guarantee
-from dpsym.kernel.terms import ONE, ZERO, Term, term
+from dpsym.kernel.terms import ONE, ZERO, Term, power, sqrt, term
 
 
 @dataclass(frozen=True)
@@ -59,6 +59,10 @@ def sums(first: Guarantee, second: Guarantee, family: str) -> list[Sum]:
         return [Sum(first, second, total)]
     if names <= set(_HOCKEY) and family == "ApproxDP":
         return _hockey_sums(first, second, loss)
+    if names == {"GDP"} and family == "GDP":
+        means = epsilon(first), epsilon(second)
+        mean = sqrt(power(means[0], 2) + power(means[1], 2))
+        return [Sum(first, second, Guarantee("GDP", (mean,)))]
     orders = {order for order in (_order(first), _order(second)) if order is not None}
     if family in _POWERS and names <= {"PureDP", family} and len(orders) <= 1:
         facts = {
@@ -90,6 +94,8 @@ def weakening(first: Guarantee, family: str, args: tuple[Term, ...]) -> list[Fac
             return [Fact(args[0] - epsilon(first), ">="), *rises]
         if order is not None:
             return [*_domain(first), *rises] if args[0] is order else None
+        if family == "GDP":
+            return [Fact(epsilon(first), ">"), *rises]
         return rises if family in ("PureDP", "KLDP", "ZCDP") else None
     if family == "ApproxDP" and first.name in _HOCKEY:
         return [Fact(args[0] - epsilon(first), ">="), Fact(args[1] - _delta(first), ">=")]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import replace
 
-from dpsym.kernel.statements import REAL, Assumed, Fact, Guarantee, Statement
-from dpsym.kernel.terms import Term, var
+from dpsym.kernel.statements import REAL, Assumed, Blend, Fact, Guarantee, Stage, Statement
+from dpsym.kernel.terms import Term, power, sqrt, substitute, var
 from dpsym.kernel.theorems import Theorem
-from dpsym.search.privacy.families import conversions, sums, weakening
+from dpsym.search.privacy.families import Sum, conversions, sums, weakening
 
 Prove = Callable[[Statement], Theorem | None]
 Mapping = tuple[tuple[str, Term], ...]
@@ -35,6 +35,10 @@ class Abstraction:
         marker = var(f"argument {len(self.names)}")
         return self.variable(marker)
 
+    def forget(self, variable: Term | None) -> None:
+        """Leave out a variable that is not used."""
+        self.names = {arg: name for arg, name in self.names.items() if var(name) is not variable}
+
     @property
     def mapping(self) -> Mapping:
         return tuple((name, term) for term, name in self.names.items())
@@ -53,8 +57,42 @@ def composition(
     found = sums(one, two, family)
     if index >= len(found):
         return None
-    stages = (Assumed((one,)), Assumed((two,)))
-    theorem = _theorem(rename, found[index].facts, stages, found[index].total, prove)
+    proposal = found[index]
+    if proposal.total.name == "GDP":
+        proposal = _by_total(rename, proposal)
+    stages = (Assumed((proposal.first,)), Assumed((proposal.second,)))
+    theorem = _theorem(rename, proposal.facts, stages, proposal.total, prove)
+    return None if theorem is None else (theorem, rename.mapping)
+
+
+def _by_total(rename: Abstraction, found: Sum) -> Sum:
+    """With a variable for the total sqrt(x^2 + y^2), and y written by it and x."""
+    (x,), (total,) = found.first.args, found.total.args
+    if x is None or total is None:
+        return found
+    whole = rename.variable(substitute(total, dict(rename.mapping)))
+    rest = power(whole, 2) - power(x, 2)
+    if found.second.args[0] is not x:
+        rename.forget(found.second.args[0])
+    facts = Fact(x, ">"), Fact(whole, ">"), Fact(rest, ">")
+    second = replace(found.second, args=(sqrt(rest),))
+    return Sum(found.first, second, replace(found.total, args=(whole,)), facts)
+
+
+def chain(stage: Blend, claim: Guarantee, prove: Prove) -> Use | None:
+    """The theorem that a chain of two Gaussian guarantees has the sum, with a variable for that and
+    the second written by it."""
+    given = [link.stage.guarantees for link in stage.links if isinstance(link.stage, Assumed)]
+    means = [one.args[0] for own in given for one in own if one.name == "GDP" and one.two_way]
+    if len(means) != len(stage.links) or None in (*means, *claim.args):
+        return None
+    rename = Abstraction()
+    x, whole = (rename.variable(arg) for arg in (means[0], claim.args[0]) if arg is not None)
+    pairs = zip(stage.links, (x, whole - x), strict=True)
+    links = (replace(link, stage=Assumed((Guarantee("GDP", (m,)),))) for link, m in pairs)
+    facts = Fact(x, ">"), Fact(whole, ">"), Fact(whole - x, ">")
+    made = replace(stage, links=tuple(links))
+    theorem = _theorem(rename, facts, (made,), Guarantee("GDP", (whole,)), prove)
     return None if theorem is None else (theorem, rename.mapping)
 
 
@@ -110,7 +148,7 @@ def _argument(rename: Abstraction, first: Guarantee, arg: Term | None) -> Term:
 def _theorem(
     rename: Abstraction,
     facts: tuple[Fact, ...],
-    stages: tuple[Assumed, ...],
+    stages: tuple[Stage, ...],
     claim: Guarantee,
     prove: Prove,
 ) -> Theorem | None:

@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
+from dpsym.kernel import terms as tm
 from dpsym.kernel.definitions import DEFINITIONS, Moment, Support, constraints
 from dpsym.kernel.proofs import Proof
 from dpsym.kernel.refusal import Refusal
@@ -50,6 +51,7 @@ from dpsym.search.privacy import library
 from dpsym.search.privacy.blends import at_kinks, multipliers
 from dpsym.search.privacy.chains import Orders, is_chain, orders
 from dpsym.search.privacy.families import concentrated, epsilon, sums
+from dpsym.search.privacy.gaussians import mean
 from dpsym.search.privacy.leaves import plausible, prove_leaf
 from dpsym.search.privacy.limits import ends, kept, total_variation, vanishing
 from dpsym.search.privacy.orders import orders_for, splits
@@ -253,6 +255,34 @@ class _Prover:
                     first = stuck
         raise first or Stuck("no rule applies")
 
+    # -- Gaussian pairs
+
+    def gaussian(self, goal: Statement) -> Proof | None:
+        """A Gaussian guarantee at its epsilon, or as the pair of Gaussians; two pairs as one."""
+        (claim,) = goal.claims
+        places = [
+            (i, j)
+            for i, stage in enumerate(goal.stages)
+            if isinstance(stage, Assumed)
+            for j, one in enumerate(stage.guarantees)
+            if one.name == "GDP"
+        ]
+        moment = DEFINITIONS[claim.name].member is None and not claim.two_way
+        if places and moment:
+            i, j = places[0]
+            if len(goal.stages) == 1 and claim.name == "ApproxDP":
+                given = goal.stages[0].guarantees  # type: ignore[union-attr]
+                if any(one.name == "ApproxDP" for one in given):
+                    return None
+                return self.apply(goal, "specialise", stage=i, guarantee=j, value=claim.args[0])
+            return self.apply(goal, "dominated", stage=i, guarantee=j, name=_fresh(goal, "x"))
+        means = [mean(goal, stage) for stage in goal.stages[-2:]] if moment else []
+        if len(means) == 2 and means[0] is not None and means[1] is not None:
+            total = tm.sqrt(tm.power(means[0], 2) + tm.power(means[1], 2))
+            total = context(goal.facts).canon.normal(total)
+            return self.apply(goal, "rotated", first=means[0], second=means[1], mean=total)
+        return None
+
     # -- stages made of others
 
     def of_inner_mechanisms(self, goal: Statement) -> Proof | None:
@@ -319,7 +349,7 @@ class _Prover:
         name = _fresh(goal, "k")
         more = replace(stage, count=var(name))
         for one in totals(more, total.many):
-            if one.many.substitute({name: stage.count}) == total.many:
+            if _same(one.many.substitute({name: stage.count}), total.many, goal):
                 variables = (*goal.variables, (name, INTEGER))
                 facts = (*goal.facts, Fact(var(name) - 1, ">="))
                 every = Statement(variables, facts, (more,), (one.many,))
@@ -338,6 +368,13 @@ class _Prover:
 
     def blended(self, goal: Statement, stage: Blend) -> Proof:
         (claim,) = goal.claims
+        whole = None
+        if claim.name == "GDP" and is_chain(stage) and claim.two_way:
+            whole = claim.args[0]
+        if whole is not None and whole.op != "var":
+            theorem = library.chain(stage, claim, self.lemma)
+            if theorem is not None:
+                return self.used(goal, theorem)
         if DEFINITIONS[claim.name].member is not None:
             return self.apply(goal, "every", name=_fresh(goal, "alpha"))
         for total in sampled(stage, claim):
@@ -397,6 +434,9 @@ class _Prover:
             return worst
         if claim.two_way:
             return self.both_ways(goal)
+        gaussian = self.gaussian(goal)
+        if gaussian is not None:
+            return gaussian
         if any(isinstance(stage, Mechanism) for stage in goal.stages):
             return self.explicit(goal)
         place = _range_of(goal)
@@ -602,7 +642,7 @@ class _Prover:
         for i, stage in enumerate(goal.stages):
             guarantees = stage.guarantees if isinstance(stage, Assumed) else ()
             for j, guarantee in enumerate(guarantees):
-                family = DEFINITIONS[guarantee.name].member is not None
+                family = guarantee.name in ("ZCDP", "TCDP")
                 if family and not any(g.name == "RenyiDP" for g in guarantees):
                     return self.at_orders(goal, claim, i, j)
         return None
@@ -641,8 +681,8 @@ class _Prover:
             return self.apply(goal, "cut", first=0, last=0, guarantees=(pure,))
         if isinstance(given, Assumed) and given.guarantees[0].name == "RenyiDP":
             one = given.guarantees[0]
-            mean = Guarantee("KLDP", one.args[1:], one.two_way, one.reverse)
-            found = library.natural(one, mean, 0, self.lemma)
+            average = Guarantee("KLDP", one.args[1:], one.two_way, one.reverse)
+            found = library.natural(one, average, 0, self.lemma)
             if found is not None:
                 return self.cut_through(goal, found, self.at_the_end)
         nothing = total_variation(goal)

@@ -47,6 +47,10 @@ def _added(one: Guarantee, count: Term, claim: Guarantee) -> Iterator[Total]:
             yield from _added(weaker, count, claim)
     if one.name == "BoundedRange":
         yield from _added(concentrated(one), count, claim)
+    if one.name == "GDP":
+        yield Total(one, _with(one, tm.sqrt(count) * last))
+    if one.name == "TCDP":
+        yield Total(one, _with(one, count * first[0], last))
     if one.name == "ApproxDP":
         loss = count * first[0]
         yield Total(one, _with(one, loss, count * last))
@@ -61,7 +65,7 @@ def _from_pure(loss: Term, claim: Guarantee) -> Iterator[Guarantee]:
 
 def _chained(one: Guarantee, count: Term, claim: Guarantee) -> Iterator[Total]:
     *first, last = (arg for arg in one.args if arg is not None)
-    if one.name == "PureDP":
+    if one.name in ("PureDP", "GDP"):
         yield Total(one, _with(one, count * last))
     if one.name == "ApproxDP":
         loss = first[0]

@@ -126,7 +126,7 @@ def aims(statement: Statement) -> Iterator[Aim]:
             way = replace(claim, two_way=False, reverse=False)
             named: list[tuple[Guarantee, fmpq | None]] = [(way, None)]
             if not constraints(way):
-                found = [(member(way, tm.num(order)), order) for order in orders()]
+                found = [(member(way, tm.num(order)), order) for order in orders(way.name)]
                 named = [(one[1], order) for one, order in found if one is not None]
             for one, order in named:
                 (item,) = constraints(one)

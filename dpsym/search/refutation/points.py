@@ -21,6 +21,8 @@ ROLES: dict[str, tuple[str, ...]] = {
     "RenyiDPBelowOne": ("below one", "epsilon"),
     "KLDP": ("epsilon",),
     "ZCDP": ("rho",),
+    "TCDP": ("rho", "order"),
+    "GDP": ("rho",),
     "ProbabilisticDP": ("epsilon", "delta"),
     "BoundedRange": ("epsilon",),
     "MomentBound": ("", "", "moment"),

@@ -37,6 +37,7 @@ _NUDGES = (1.0, 1 - 1e-9, 1 + 1e-9, 1 - 1e-4, 1 + 1e-4)
 _ONE = np.ones(1)
 _LARGEST = 1e9  # a column beyond it carries no useful mass
 _MOST_KINKS = 30
+_GAUSSIAN = tuple(fmpq(k, 4) for k in range(-16, 17))  # epsilon over mu, for a few members
 _FAR = 300.0  # the largest log-ratio that is tried
 
 
@@ -207,8 +208,10 @@ class Problem:
 # -- building one
 
 
-def orders() -> list[fmpq]:
+def orders(family: str) -> list[fmpq]:
     """Orders at which to try a claim that is a family."""
+    if family == "GDP":
+        return menu("epsilon")
     return [*menu("order"), fmpq(65, 64), fmpq(100)]
 
 
@@ -224,18 +227,24 @@ def order_grid(reach: float, fine: bool) -> tuple[fmpq, ...]:
 
 def enough(guarantee: Guarantee, grid: tuple[fmpq, ...]) -> Iterator[Constraint]:
     """Finitely many constraints that give the guarantee, by the kernel's choice for families."""
-    if guarantee.name != "ZCDP":
-        yield from constraints(guarantee)
-        return
-    (rho,) = guarantee.args
+    rho, *ends = guarantee.args
     if rho is None:
+        return
+    if guarantee.name == "GDP":
+        for steps in _GAUSSIAN:
+            found = member(guarantee, tm.num(steps) * rho)
+            yield from constraints(found[1]) if found is not None else ()
+        return
+    if guarantee.name not in ("ZCDP", "TCDP"):
+        yield from constraints(guarantee)
         return
     last = fmpq(1)
     for order in grid:
         bound = rho * tm.num(last)
         yield from constraints(replace(guarantee, name="RenyiDP", args=(tm.num(order), bound)))
         last = order
-    yield from constraints(replace(guarantee, name="PureDP", args=(rho * tm.num(last),)))
+    if not ends:
+        yield from constraints(replace(guarantee, name="PureDP", args=(rho * tm.num(last),)))
 
 
 def claimed(statement: Statement, values: Values) -> Iterator[tuple[Constraint, fmpq | None]]:
@@ -250,7 +259,7 @@ def claimed(statement: Statement, values: Values) -> Iterator[tuple[Constraint, 
         for item in plain:
             yield item, None
         if not plain:
-            for order in orders():
+            for order in orders(claim.name):
                 found = member(claim, tm.num(order))
                 if found is not None:
                     for item in constraints(found[1]):
@@ -291,7 +300,7 @@ def problem(statement: Statement, values: dict[str, fmpq], fine: bool = False) -
         rhos = [
             number(guarantee.args[0], values)
             for guarantee in assumed(statement)
-            if guarantee.name == "ZCDP" and guarantee.args[0] is not None
+            if guarantee.name in ("ZCDP", "TCDP") and guarantee.args[0] is not None
         ]
         kinks = [abs(k) for goal in aims for k in goal.curve.kinks()] or [2.0]
         least = max(min(rhos, default=1.0), 1e-3)

@@ -1,0 +1,1 @@
+"""The best bound that follows from guarantees at numbers: a moment problem and its dual."""
