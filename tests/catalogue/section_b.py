@@ -70,10 +70,9 @@ def rdp_adaptive() -> Answer:
 
 @B.entry()
 def tcdp_adaptive() -> Answer:
-    # tCDP is Renyi DP at every order below omega.
-    two = [dp.RenyiDP(alpha, alpha * rho) for rho in (rho1, rho2)]
-    where = [alpha > 1, alpha < Min(omega1, omega2)]
-    return check(dp.compose(*two), dp.RenyiDP(alpha, alpha * (rho1 + rho2)), where)
+    two = [dp.TCDP(rho, omega) for rho, omega in ((rho1, omega1), (rho2, omega2))]
+    where = [omega1 > 1, omega2 > 1]
+    return check(dp.compose(*two), dp.TCDP(rho1 + rho2, Min(omega1, omega2)), where)
 
 
 @B.entry()
@@ -116,11 +115,11 @@ def br_zcdp_k() -> Answer:
     return check(dp.repeat(dp.BoundedRange(eps), k), dp.ApproxDP(total, delta), SMALL)
 
 
-@B.entry(UNKNOWN, why="there is no language for Gaussian DP")
+@B.entry()
 def gdp_composition() -> Answer:
-    two = [dp.AdditiveNoise(noise.Gaussian(sigma=1), mu) for mu in (mu1, mu2)]
     mu = sqrt(mu1**2 + mu2**2)
-    return check(dp.compose(*two), dp.ApproxDP(real_eps, gaussian_profile(mu, real_eps)))
+    yield check(dp.compose(dp.GDP(mu1), dp.GDP(mu2)), dp.GDP(mu))
+    yield check(dp.GDP(mu1), dp.ApproxDP(real_eps, gaussian_profile(mu1, real_eps)))
 
 
 @B.entry(UNKNOWN, why=NO_SUM)

@@ -97,10 +97,10 @@ def mtz_integer() -> Answer:
     yield dp.Unknown("every integer order", reason=NO_SUM)
 
 
-@D.entry(UNKNOWN, why="there is no language for Gaussian DP")
+@D.entry()
 def group_gdp() -> Answer:
-    step = dp.AdditiveNoise(noise.Gaussian(sigma=1), mu)
-    return check(dp.group(step, k), dp.ApproxDP(eps, gaussian_profile(k * mu, eps)))
+    yield check(dp.group(dp.GDP(mu), k), dp.GDP(k * mu))
+    yield check(dp.group(dp.GDP(mu), k), dp.ApproxDP(eps, gaussian_profile(k * mu, eps)))
 
 
 @D.entry()

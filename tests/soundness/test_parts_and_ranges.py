@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 
+from dpsym.kernel import rules_stages  # noqa: F401 - its rules are known then
 from dpsym.kernel.refusal import Refusal
 from dpsym.kernel.rules import step
 from dpsym.kernel.statements import (
@@ -31,7 +32,7 @@ def about(*stages, claim=TWICE):
 def test_a_bounded_range_has_ends_around_one() -> None:
     (premise,) = step(about(Assumed((WIDE,))), "ranged", {"guarantee": 0, "name": "r"})
     r = var("r")
-    assert premise.facts[-2:] == (Fact(r + e, ">="), Fact(-r, ">="))
+    assert premise.facts[-2:] == (Fact(-r, ">="), Fact(r + e, ">="))
     above, below = premise.stages[0].guarantees[1:]
     assert above == Guarantee("PureDP", (r + e,), two_way=False)
     assert below == Guarantee("PureDP", (-r,), two_way=False, reverse=True)

@@ -67,6 +67,7 @@ from dpsym.search.privacy.towers import plans
 from dpsym.search.samples import number, points, sign
 
 _MOST_CONVERSIONS = 3
+_PLAIN = 5  # size of an order as a user gives it
 LEAF_SECONDS, PATIENT_SECONDS = 10.0, 30.0
 _MOST_FACTS = 40  # case distinctions add facts
 _TOLERANCE = 1e-9
@@ -653,13 +654,50 @@ class _Prover:
         assert isinstance(stage, Assumed)
         for order in orders_for(goal, claim, stage.guarantees[j]):
             try:
-                return self.at_order(goal, i, j, order)
+                return self.below_top(goal, i, j, order)
             except Stuck as failed:
                 self.left()
                 stuck = failed
+        if stage.guarantees[j].name == "TCDP" and claim.name in ("ApproxDP", "ProbabilisticDP"):
+            return self.at_top(goal, i, j)
         if stuck is not None:
             raise stuck
         return None
+
+    def below_top(self, goal: Statement, i: int, j: int, order: Term) -> Proof:
+        """At an order, or where the family does not reach it at its highest orders."""
+        stage = goal.stages[i]
+        assert isinstance(stage, Assumed)
+        top = stage.guarantees[j].args[-1]
+        if stage.guarantees[j].name != "TCDP" or top is None:
+            return self.at_order(goal, i, j, order)
+        gap = context(goal.facts).canon.normal(order - top)
+        if context(goal.facts).evident(Fact(-gap, ">")):
+            return self.at_order(goal, i, j, order)
+        *shown, beyond, below = step(goal, "either", {"item": gap})
+        assert isinstance(beyond, Statement)
+        assert isinstance(below, Statement)
+        proofs = [self.sequent(one) for one in shown if isinstance(one, Sequent)]
+        proofs += [self.at_top(beyond, i, j), self.at_order(below, i, j, order)]
+        return Proof("either", {"item": gap}, tuple(proofs))
+
+    def at_top(self, goal: Statement, i: int, j: int) -> Proof:
+        """By Markov's inequality at orders that grow to the family's highest."""
+        stage, (claim,) = goal.stages[i], goal.claims
+        assert isinstance(stage, Assumed)
+        (rho, top), loss = stage.guarantees[j].args, claim.args[0]
+        assert rho is not None
+        assert top is not None
+        assert loss is not None
+        name = _fresh(goal, "x")
+        order = 1 + (top - 1) * tm.exp(-var(name))
+        value = tm.exp((order - 1) * (order * rho - loss))
+        parameters = {"name": name, "start": ZERO, "value": value}
+        *shown, rest = step(goal, "limit", parameters)
+        assert isinstance(rest, Statement)
+        proofs = [self.sequent(one) for one in shown if isinstance(one, Sequent)]
+        proofs += [self.apply(rest, "specialise", stage=i, guarantee=j, value=order)]
+        return Proof("limit", parameters, tuple(proofs))
 
     def at_order(self, goal: Statement, i: int, j: int, order: Term) -> Proof:
         """The family at one order; where it is not above 1 there, the claim without the family."""
@@ -756,6 +794,8 @@ class _Prover:
         (stage,) = assumed(goal, "cut") if len(goal.stages) == 1 else (Assumed(()),)
         stuck = Stuck("no conversion is as good as the claim")
         for one in stage.guarantees:
+            if one.args[0] is not None and one.args[0].size > _PLAIN and one.name == "RenyiDP":
+                continue  # at an order that was chosen for one inequality
             for index in range(_MOST_CONVERSIONS):
                 found = library.natural(one, claim, index, self.lemma)
                 if found is None:
