@@ -59,6 +59,27 @@ def _is(goal: Goal) -> Mark:
     return lambda premise: premise is goal
 
 
+def _parted(here: Here) -> str:
+    (stage,) = here.goal.stages
+    first, count = here["first"], int(stage.count.value.p)
+    what = "pairs of the chain" if isinstance(stage, Group) else "copies"
+    each = [
+        " and ".join(guarantee_text(item, here.notation.notation) for item in here[key])
+        for key in ("before", "after")
+    ]
+    return (
+        f"Show that the first {first} {what} together have {each[0]} and the other "
+        f"{count - first} {each[1]}, and then put these two together."
+    )
+
+
+def _parted_headings(here: Here) -> Iterator[tuple[Mark, str]]:
+    *_, first, second, both = here.premises
+    yield _is(first), "the first part"
+    yield _is(second), "the other part"
+    yield _is(both), "both together"
+
+
 def _spent(here: Here) -> str:
     (stage,) = here.goal.stages
     b, x = here.show(stage.budget), here.named(stage.name)
@@ -163,6 +184,7 @@ REASONS: dict[str, Sentence] = {
     "unroll": _unroll,
     "induct": _induct,
     "blended": _blended,
+    "parted": _parted,
     "spent": _spent,
     "ranged": _ranged,
     "dominated": _dominated,
@@ -171,6 +193,7 @@ REASONS: dict[str, Sentence] = {
 HEADINGS: dict[str, Headings] = {
     "induct": _induct_headings,
     "blended": _blended_headings,
+    "parted": _parted_headings,
     "spent": _spent_headings,
     "dominated": _dominated_headings,
 }

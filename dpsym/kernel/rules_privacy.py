@@ -329,6 +329,9 @@ def use(goal: Statement, theorem: object, mapping: tuple[tuple[str, Term], ...])
     for known_stage, stage in zip(known.stages, goal.stages, strict=True):
         _same_shape(goal.facts, known_stage, stage, names)
         for one, two in zip(st.singles(known_stage), st.singles(stage), strict=True):
+            if isinstance(one, Mechanism):
+                require(st.replaced(one, names) == two, "use", "the same mechanism", two)
+                continue
             needed, given = (expect(Assumed, x, "use", "stages of guarantees") for x in (one, two))
             for wanted in (guarantee.substitute(names) for guarantee in needed.guarantees):
                 have = any(_implies(goal.facts, other, wanted) for other in given.guarantees)

@@ -8,6 +8,8 @@ from __future__ import annotations
 from dataclasses import replace
 from itertools import product
 
+from flint import fmpq
+
 from dpsym.kernel import definitions as df
 from dpsym.kernel import kinds as kd
 from dpsym.kernel import rules_privacy as rp
@@ -131,6 +133,35 @@ def spent(goal: Statement) -> list[Goal]:
         *rp.guarantee_obligations(more, rest),
         replace(none, stages=(Assumed((Guarantee("PureDP", (ZERO,)),)),)),
         replace(more, stages=(stage.stage, Assumed((rest,)))),
+    ]
+
+
+@privacy_rule(first=kd.whole(1, 10**6), before=kd.GUARANTEES, after=kd.GUARANTEES)
+def parted(
+    goal: Statement, first: int, before: tuple[Guarantee, ...], after: tuple[Guarantee, ...]
+) -> list[Goal]:
+    """D(A, B | F)   F, m copies of S => A   F, n - m copies of S => B   F, A; B => claim
+    ------------------------------------------------------------------------------- n a number
+    F, n copies of S => claim
+
+    for a group, (R_0, R_m) and (R_m, R_n) take the place of the stages. Fails when m is not between
+    0 and n.
+    """
+    stage = _copies(goal, "parted")
+    count = stage.count.value if stage.count.op == "num" else None
+    fits = isinstance(count, fmpq) and first < count
+    require(fits and bool(before) and bool(after), "parted", "a part of a number", stage.count)
+    many = [replace(stage, count=tm.num(m)) for m in (fmpq(first), stage.count.value - first)]
+    parts = Assumed(before), Assumed(after)
+    stages: tuple[Stage, ...] = parts
+    if isinstance(stage, Group):
+        ends = (ONE, ZERO, ZERO), (ZERO, ZERO, ONE)
+        stages = (Blend(*ends, (Link(0, 1, parts[0]), Link(1, 2, parts[1]))),)
+    return [
+        *rp.guarantee_obligations(goal, *before, *after),
+        replace(goal, stages=(many[0],), claims=before),
+        replace(goal, stages=(many[1],), claims=after),
+        replace(goal, stages=stages),
     ]
 
 

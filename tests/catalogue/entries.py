@@ -15,8 +15,10 @@ import mpmath
 import sympy as sp
 
 import dpsym as dp
+from dpsym.checking import PointWitness
 from dpsym.closed_forms import ClosedForm
 from dpsym.enclosures.enclosure import Enclosure
+from dpsym.kernel.proofs import Lemma
 
 PROVED, REFUTED, ENCLOSED, UNKNOWN, WRONG = "Proved", "Refuted", "enclosure", "Unknown", "WRONG"
 DIGITS = 40
@@ -66,6 +68,13 @@ class Outcome:
     seconds: float
     findings: list[Finding] = field(default_factory=list)
     reason: str = ""
+
+    def of_numbers(self) -> bool:
+        """Whether only inequalities between numbers were settled, none of a mechanism."""
+        if self.verdict == REFUTED:
+            return isinstance(self.findings[-1].witness, PointWitness)  # type: ignore[union-attr]
+        proved = [getattr(getattr(one, "theorem", None), "proved", None) for one in self.findings]
+        return self.verdict == PROVED and all(isinstance(one, Lemma) for one in proved)
 
 
 class Section:

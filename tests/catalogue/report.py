@@ -9,11 +9,16 @@ from functools import cache
 from pathlib import Path
 
 from tests.catalogue.entries import ENCLOSED, PROVED, REFUTED, UNKNOWN, WRONG, Entry, Outcome, run
+from tests.catalogue.reports import R
 from tests.catalogue.section_a import A
 from tests.catalogue.section_b import B
+from tests.catalogue.section_c import C
+from tests.catalogue.section_d import D
 from tests.catalogue.section_e import E
+from tests.catalogue.section_f import F
 
-ENTRIES: dict[str, Entry] = {**A.entries, **B.entries, **E.entries}
+SECTIONS = (A, B, C, D, E, F, R)
+ENTRIES: dict[str, Entry] = {key: one for part in SECTIONS for key, one in part.entries.items()}
 COLUMNS = (PROVED, REFUTED, ENCLOSED, UNKNOWN, WRONG)
 
 
@@ -48,6 +53,7 @@ def chosen(words: tuple[str, ...]) -> list[Entry]:
 def lines(entries: list[Entry], reasons: bool = False) -> Iterator[str]:
     """One line for each entry as it is settled, then the totals of each section."""
     totals: dict[str, Counter[str]] = {}
+    apart: dict[str, list[str]] = {}
     width = max(len(entry.name) for entry in entries)
     for entry in entries:
         try:
@@ -55,6 +61,8 @@ def lines(entries: list[Entry], reasons: bool = False) -> Iterator[str]:
         except Exception as error:  # the other entries are still of interest
             outcome = Outcome(UNKNOWN, 0.0, reason=f"raised {type(error).__name__}: {error}")
         totals.setdefault(entry.name[0], Counter())[outcome.verdict] += 1
+        if outcome.of_numbers():
+            apart.setdefault(entry.name[0], []).append(entry.name)
         note = ""
         if outcome.verdict != entry.expected:
             note = f"  better than {entry.expected}"
@@ -66,3 +74,5 @@ def lines(entries: list[Entry], reasons: bool = False) -> Iterator[str]:
     for section, counts in totals.items():
         shown = ", ".join(f"{name} {counts[name]}" for name in COLUMNS)
         yield f"section {section}: {shown}, of {sum(counts.values())}"
+        if section in apart:
+            yield f"    of these as inequalities between numbers: {', '.join(apart[section])}"

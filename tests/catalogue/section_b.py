@@ -1,203 +1,216 @@
-"""What is true of mechanisms in reported mistakes: the tight or corrected claim.
+"""Composition.
 
-The mistakes themselves are refuted in ``tests/search/test_refutation_reports.py``, and the numbers
-enclosed in ``tests/enclosures/test_reported.py``.
+What a statement says of every mechanism is checked of guarantees; what it says of one pair, of that
+pair.
 """
 
 from __future__ import annotations
 
-from sympy import Abs, Interval, Piecewise, Rational, S, exp, log, sqrt, symbols, tanh
+from sympy import Abs, Max, Min, Rational, binomial, exp, log, oo, sqrt, symbols, tanh
 
 import dpsym as dp
 from dpsym import noise
-from tests.catalogue.entries import REFUTED, UNKNOWN, Answer, Section, check
+from tests.catalogue.entries import REFUTED, UNKNOWN, Answer, Section, below, check, equal
+from tests.catalogue.section_a import Phi
 
 B = Section("B")
 
-x = symbols("x", real=True)
-k = symbols("k", integer=True)
-eps, alpha = symbols("epsilon alpha", positive=True)
-HALF = Rational(1, 2)
+eps, eps1, eps2, delta1, delta2 = symbols(
+    "epsilon epsilon1 epsilon2 delta1 delta2", nonnegative=True
+)
+e, alpha, rho1, rho2, omega1, omega2 = symbols("e alpha rho1 rho2 omega1 omega2", positive=True)
+delta, mu1, mu2, b = symbols("delta mu1 mu2 b", positive=True)
+p1, q1, p2, q2 = symbols("p1 q1 p2 q2", positive=True)
+real_eps, x, y, d1, d2 = symbols("epsilon x y d1 d2", real=True)
+k = symbols("k", integer=True, positive=True)
+
+SMALL = [delta < 1]
+ORDERS = (alpha > 1, alpha < 1)
+NO_FILTER = "there is no language for guarantees that are chosen as the outputs come"
+NO_SUM = "there is no language for a sum over an index"
+NO_PROFILE = "there is no language for a profile, a guarantee at every epsilon"
 
 
-def gaussian(sigma, sensitivity=1):
-    return dp.AdditiveNoise(noise.Gaussian(sigma=sigma), sensitivity)
+def spent(total):
+    """What k runs of epsilon-DP are, for every delta."""
+    return check(dp.repeat(dp.PureDP(eps), k), dp.ApproxDP(total, delta), SMALL)
 
 
-def laplace(scale, sensitivity):
-    return dp.AdditiveNoise(noise.Laplace(scale), sensitivity)
-
-
-def subsampled(rate, sigma):
-    base = noise.Gaussian(sigma=sigma)
-    return dp.DensityPair(noise.Mixture([1 - rate, rate], [base, noise.Shifted(base, 1)]), base)
-
-
-def released(threshold):
-    """A count of 1 with geometric noise of scale 1, released from a threshold on; or nothing."""
-    tail = exp(1 - threshold) / (1 + exp(-1))
-    law = Piecewise((noise.Geometric(1).at(k - 1), k >= threshold), (1 - tail, True))
-    nothing = Piecewise((S.Zero, k >= threshold), (S.One, True))
-    return dp.PMFPair(law, nothing, k, Interval(threshold - 1, S.Infinity)), tail
-
-
-@B.entry()
-def b008_sigma_just_enough() -> Answer:
-    return check(gaussian(Rational("3.731")), dp.ApproxDP(1, Rational(1, 10**5)))
+def gaussian_profile(mu, at):
+    """The hockey-stick divergence of N(mu, 1) and N(0, 1)."""
+    return Phi(mu / 2 - at / mu) - exp(at) * Phi(-mu / 2 - at / mu)
 
 
 @B.entry()
-def b013_noise_scaled_with_the_clip() -> Answer:
-    return check(gaussian(Rational(44, 10), 4), dp.ApproxDP(2, Rational(12, 1000)))
+def renyi_product() -> Answer:
+    def total(*laws):
+        """The sum of p^alpha q^(1 - alpha) for a product of binary laws."""
+        masses = [(1, 1)]
+        for p, q in laws:
+            masses = [(a * c, b * d) for a, b in masses for c, d in ((p, q), (1 - p, 1 - q))]
+        return sum(p**alpha * q ** (1 - alpha) for p, q in masses)
+
+    one, two = (p1, q1), (p2, q2)
+    yield from equal(total(one, two), total(one) * total(two), [p1 < 1, q1 < 1, p2 < 1, q2 < 1])
+    for side in ORDERS:  # of the logarithms
+        less = alpha - 1
+        yield from equal(log(p1 * q1) / less, log(p1) / less + log(q1) / less, [side])
+
+
+@B.entry()
+def rdp_adaptive() -> Answer:
+    two = [dp.RenyiDP(alpha, eps1), dp.RenyiDP(alpha, eps2)]
+    for side in ORDERS:
+        yield check(dp.compose(*two), dp.RenyiDP(alpha, eps1 + eps2), [side])
+    two = [dp.RenyiDP(1, eps1), dp.RenyiDP(1, eps2)]
+    yield check(dp.compose(*two), dp.RenyiDP(1, eps1 + eps2))
+    two = [dp.RenyiDP(oo, eps1), dp.RenyiDP(oo, eps2)]
+    yield check(dp.compose(*two), dp.RenyiDP(oo, eps1 + eps2))
+
+
+@B.entry()
+def tcdp_adaptive() -> Answer:
+    two = [dp.TCDP(rho, omega) for rho, omega in ((rho1, omega1), (rho2, omega2))]
+    where = [omega1 > 1, omega2 > 1]
+    return check(dp.compose(*two), dp.TCDP(rho1 + rho2, Min(omega1, omega2)), where)
+
+
+@B.entry()
+def pure_basic() -> Answer:
+    return check(dp.compose(dp.PureDP(eps1), dp.PureDP(eps2)), dp.PureDP(eps1 + eps2))
+
+
+@B.entry()
+def laplace_l1() -> Answer:
+    two = [dp.AdditiveNoise(noise.Laplace(b), mu) for mu in (mu1, mu2)]
+    yield check(dp.compose(*two), dp.PureDP((mu1 + mu2) / b))
+    loss = (Abs(x - d1) - Abs(x) + Abs(y - d2) - Abs(y)) / b
+    yield below(loss, (Abs(d1) + Abs(d2)) / b)
+
+
+@B.entry()
+def parallel_replace() -> Answer:
+    # The replaced record leaves one cell and enters another: two mechanisms see a change.
+    yield check(dp.compose(dp.PureDP(eps), dp.PureDP(eps)), dp.PureDP(2 * eps))
+
+
+@B.entry(UNKNOWN, why=NO_PROFILE)
+def hs_tower() -> Answer:
+    r, s = symbols("r s", nonnegative=True)
+    joint = Max(0, p1 * r - exp(real_eps) * q1 * s)
+    yield from equal(joint, p1 * Max(0, r - exp(real_eps - log(p1 / q1)) * s))
+    yield dp.Unknown("the divergence of a joint law", reason=NO_PROFILE)
+
+
+@B.entry()
+def approx_basic() -> Answer:
+    two = dp.compose(dp.ApproxDP(eps1, delta1), dp.ApproxDP(eps2, delta2))
+    yield check(two, dp.ApproxDP(eps1 + eps2, delta1 + delta2))
+    yield check(two, dp.ApproxDP(eps1 + eps2, 1 - (1 - delta1) * (1 - delta2)))
+
+
+@B.entry()
+def br_zcdp_k() -> Answer:
+    total = k * eps**2 / 8 + eps * sqrt(k * log(1 / delta) / 2)
+    return check(dp.repeat(dp.BoundedRange(eps), k), dp.ApproxDP(total, delta), SMALL)
+
+
+@B.entry()
+def gdp_composition() -> Answer:
+    mu = sqrt(mu1**2 + mu2**2)
+    yield check(dp.compose(dp.GDP(mu1), dp.GDP(mu2)), dp.GDP(mu))
+    yield check(dp.GDP(mu1), dp.ApproxDP(real_eps, gaussian_profile(mu1, real_eps)))
+
+
+@B.entry(UNKNOWN, why=NO_SUM)
+def kov_optimal() -> Answer:
+    for count in (2, 3):
+        for i in range(count // 2 + 1):
+            terms = [
+                binomial(count, m) * (exp((count - m) * e) - exp((count - 2 * i + m) * e))
+                for m in range(i)
+            ]
+            claim = dp.ApproxDP((count - 2 * i) * e, sum(terms) / (1 + exp(e)) ** count)
+            yield check(dp.repeat(dp.PureDP(e), count), claim)
+    yield dp.Unknown("k-fold composition for every k", reason=NO_SUM)
+
+
+@B.entry(UNKNOWN, why=NO_FILTER)
+def filter_pure() -> Answer:
+    return dp.Unknown("a privacy filter", reason=NO_FILTER)
+
+
+@B.entry(UNKNOWN, why="sums over many different guarantees: for two and three of them")
+def kov_hetero() -> Answer:
+    losses = symbols("epsilon1:4", nonnegative=True)
+    for count in (2, 3):
+        some = losses[:count]
+        mean = sum(loss * tanh(loss / 2) for loss in some)
+        total = mean + sqrt(2 * log(1 / delta) * sum(loss**2 for loss in some))
+        yield check(dp.compose(*map(dp.PureDP, some)), dp.ApproxDP(total, delta), SMALL)
+    yield dp.Unknown("the composition of any number of guarantees", reason=NO_SUM)
+
+
+@B.entry(UNKNOWN, why=NO_PROFILE)
+def adaptive_dominating() -> Answer:
+    return dp.Unknown("dominating pairs", reason=NO_PROFILE)
+
+
+@B.entry()
+def drv_advanced() -> Answer:
+    return spent(eps * sqrt(2 * k * log(1 / delta)) + k * eps * (exp(eps) - 1))
+
+
+@B.entry()
+def advanced_2sqrt() -> Answer:
+    total = 2 * eps * sqrt(2 * k * log(1 / delta))
+    where = [delta <= exp(-Rational(1, 8)), total <= 1]
+    return check(dp.repeat(dp.PureDP(eps), k), dp.ApproxDP(total, delta), where)
+
+
+@B.entry(UNKNOWN, why=NO_FILTER)
+def filter_rdp() -> Answer:
+    return dp.Unknown("a privacy filter", reason=NO_FILTER)
+
+
+@B.entry(UNKNOWN, why="the best of many pairs; a paper's proof, of several pages")
+def br_optimal() -> Answer:
+    return dp.Unknown("optimal composition of bounded range", reason=NO_SUM)
+
+
+# Neighbours that are false
 
 
 @B.entry(REFUTED)
-def b015_less_noise_charged_less() -> Answer:
-    # At sigma = 1, and this delta, epsilon is below 4.3772.
-    return check(gaussian(Rational(1, 100)), dp.ApproxDP(Rational("4.3772"), Rational(1, 10**5)))
-
-
-@B.entry()
-def b016_noise_of_a_hundred_clients() -> Answer:
-    return check(gaussian(sqrt(100 * Rational(1, 10) ** 2)), dp.ApproxDP(1, Rational("0.127")))
+def false_rdp_adaptive_larger_order() -> Answer:
+    two = [dp.RenyiDP(alpha, eps1), dp.RenyiDP(alpha, eps2)]
+    return check(dp.compose(*two), dp.RenyiDP(alpha + 1, eps1 + eps2), [alpha > 1])
 
 
 @B.entry(REFUTED)
-def b016_noise_of_one_client() -> Answer:
-    return check(gaussian(Rational(1, 10)), dp.ApproxDP(1, Rational("0.127")))
-
-
-@B.entry()
-def b017_noise_on_the_sum() -> Answer:
-    return check(gaussian(Rational(11, 10), Rational(1, 250)), dp.ZCDP(Rational(1, 151250)))
-
-
-@B.entry()
-def b018_scale_the_right_way_up() -> Answer:
-    return check(laplace(HALF, 2), dp.PureDP(4))
-
-
-@B.entry()
-def b023_rejection_sampling() -> Answer:
-    laws = [exp(-Abs(x - at)) / (2 * (1 - exp(-HALF))) for at in (0, HALF)]
-    laws[0] = exp(-x) / (1 - exp(-1))
-    pair = dp.DensityPair(*laws, x, Interval(0, 1))
-    yield check(pair, dp.PureDP(HALF + log(2 / (1 + exp(-HALF)))))
-    yield check(pair, dp.ApproxDP(HALF, Rational("0.0170282640564590448")))
-
-
-@B.entry()
-def b025_truncated_threshold() -> Answer:
-    pair, tail = released(14)
-    return check(pair, dp.ApproxDP(0, tail))
-
-
-@B.entry()
-def b026_strict_tail() -> Answer:
-    pair, tail = released(5)
-    return check(pair, dp.ApproxDP(1, tail))
-
-
-@B.entry()
-def b029_mean_with_a_private_count() -> Answer:
-    return check(laplace(Rational(1, 100), HALF), dp.PureDP(50))
-
-
-@B.entry()
-def b031_squares() -> Answer:
-    return check(laplace(1, 100), dp.PureDP(100))
-
-
-@B.entry()
-def b034_disjoint_outcomes() -> Answer:
-    table = dp.Table([[Rational(1, 4)] * 4, [HALF, 0, HALF, 0]])
-    return check(table, dp.ApproxDP(eps, HALF))
-
-
-@B.entry()
-def b036_no_epsilon_at_all() -> Answer:
-    return check(gaussian(100), dp.ApproxDP(0, Rational(1, 100)))
-
-
-@B.entry()
-def b038_two_coins() -> Answer:
-    table = dp.Table([[Rational(15, 16), Rational(1, 16)], [Rational(3, 16), Rational(13, 16)]])
-    yield check(table, dp.PureDP(log(13)))
-    yield check(table, dp.ApproxDP(log(3), Rational(5, 8)))
-
-
-@B.entry(slow=True)
-def b042_pure_and_concentrated() -> Answer:
-    table = dp.Table([[HALF, HALF], [1 - exp(-2) / 2, exp(-2) / 2]])
-    yield check(table, dp.PureDP(2))
-    yield check(table, dp.ZCDP(2))
-
-
-@B.entry()
-def b044_ten_candidates() -> Answer:
-    scores = [[0] * 10, [-1] + [1] * 9]
-    mechanism = dp.ExponentialMechanism(scores, 1)
-    yield check(mechanism, dp.PureDP(1))
-    yield check(mechanism, dp.PureDP(log((1 + 9 * exp(1)) / 10)))
-
-
-@B.entry()
-def b045_difference_of_scores() -> Answer:
-    mechanism = dp.ExponentialMechanism([[0, 0], [4, -4]], 2, sensitivity=4)
-    return check(mechanism, dp.PureDP(log((1 + exp(2)) / 2)))
-
-
-@B.entry()
-def b046_threshold_noise_only() -> Answer:
-    r = exp(-HALF)
-    table = dp.Table([[(1 - r) / 2, r / 2, HALF], [0, r / 2, 1 - r / 2]])
-    return check(table, dp.ApproxDP(eps, (1 - r) / 2))
-
-
-@B.entry()
-def b048_correct_bound() -> Answer:
-    q = Rational(1, 100)
-    table = dp.Table([[1 - q, q], [1 - q * exp(-2), q * exp(-2)]])
-    return check(table, dp.RenyiDP(6, Rational(10799, 10**4)))
-
-
-@B.entry(slow=True)
-def b049_randomized_response() -> Answer:
-    yield check(dp.RandomizedResponse(1), dp.ZCDP(HALF))
-    yield check(dp.RandomizedResponse(1), dp.ZCDP(tanh(HALF)))
-
-
-@B.entry()
-def b052_three_tenths() -> Answer:
-    tenth = laplace(10, 1)
-    yield check(dp.compose(tenth, tenth, tenth), dp.PureDP(Rational(3, 10)))
-    steps = [dp.ZCDP(Rational(245, 10**5))] * 10
-    yield check(dp.compose(*steps), dp.ZCDP(Rational(245, 10**4)))
-
-
-@B.entry()
-def b053_two_gaussians() -> Answer:
-    return check(dp.compose(gaussian(5), gaussian(5)), dp.ZCDP(Rational(1, 25)))
+def false_pure_basic_root_of_squares() -> Answer:
+    two = [dp.PureDP(eps1), dp.PureDP(eps2)]
+    return check(dp.compose(*two), dp.PureDP(sqrt(eps1**2 + eps2**2)))
 
 
 @B.entry(REFUTED)
-def b053_less_than_the_sum() -> Answer:
-    return check(dp.compose(gaussian(5), gaussian(5)), dp.ZCDP(Rational(39, 1000)))
-
-
-@B.entry()
-def b065_every_record_sampled() -> Answer:
-    yield check(subsampled(1, 2), dp.RenyiDP(8, 1))
-    yield check(subsampled(1, 2), dp.ApproxDP(1, Rational("0.0068295949831145754")))
-
-
-@B.entry(UNKNOWN, why="a threshold at a logarithm of large numbers")
-def b067_subsampled_with_more_noise() -> Answer:
-    pair = subsampled(Rational(1, 100), Rational("0.9366237019634324"))
-    return check(pair, dp.ApproxDP(1, Rational(1, 10**6)))
+def false_approx_basic_twice_the_product() -> Answer:
+    two = dp.compose(dp.ApproxDP(eps1, delta1), dp.ApproxDP(eps2, delta2))
+    return check(two, dp.ApproxDP(eps1 + eps2, delta1 + delta2 - 2 * delta1 * delta2))
 
 
 @B.entry(REFUTED)
-def b067_subsampled_just_too_little_noise() -> Answer:
-    pair = subsampled(Rational(1, 100), Rational("0.7764364060796696"))
-    return check(pair, dp.ApproxDP(1, Rational(1, 10**6)))
+def false_advanced_without_second_term() -> Answer:
+    return spent(sqrt(k) * eps)
+
+
+@B.entry(REFUTED)
+def false_kov_optimal_smaller() -> Answer:
+    claim = dp.ApproxDP(0, Rational(99, 100) * (exp(2 * e) - 1) / (1 + exp(e)) ** 2)
+    return check(dp.repeat(dp.PureDP(e), 2), claim)
+
+
+@B.entry(REFUTED)
+def false_br_adds_up() -> Answer:
+    two = dp.compose(dp.BoundedRange(eps1), dp.BoundedRange(eps2))
+    return check(two, dp.BoundedRange(eps1 + eps2))

@@ -318,6 +318,7 @@ def _parts(made: Made, at: Point) -> Iterator[World]:
         for left, x, stages in made.steps(budget):
             yield World({**at, BUDGET: left, "x": x}, stages)
         return
+    yield from _split(made, at)
     if isinstance(made, Copies):
         for k in range(1, len(made.each)):
             some = joint(made.each[:k]), made.each[k]
@@ -330,6 +331,22 @@ def _parts(made: Made, at: Point) -> Iterator[World]:
                 zero, zero, one))  # fmt: skip
             if chance == 1:
                 yield World({**at, "k": Fraction(k)}, (chain.pair(),), (), chain)
+
+
+def _split(made: Copies | Rows, at: Point) -> Iterator[World]:
+    """The first ones, the others, and the two together."""
+    if isinstance(made, Rows) and len(made.hidden) > 1:
+        return
+    count = len(made.each) if isinstance(made, Copies) else len(made.p) - 1
+    for middle in range(1, count):
+        for low, high in ((0, middle), (middle, count)):
+            part = made.some(low, high)
+            yield World(at, (part.pair(),), (), part)
+        if isinstance(made, Copies):
+            yield World(at, (made.span(0, middle), made.span(middle, count)))
+        else:
+            chain = made.through(middle)
+            yield World(at, (chain.pair(),), (), chain)
 
 
 def _swapped(atoms: Atoms) -> Atoms:

@@ -328,6 +328,45 @@ def blended(source: Source) -> Attempt:
     return Attempt(*make(source, at))
 
 
+def as_if_two(source: Source) -> Attempt:
+    """Copies of one pair, with what two of them have, as if each part were one copy."""
+    at, count = random_point(source), source.randint(2, 4)
+    pair = tuple(zip(*chain(source, 2), strict=True))
+    made = Copies((pair,) * count)
+    name, *args = source.choice((("PureDP",), ("KLDP",), ("RenyiDP", num(2))))
+    for n in range(25):  # the least loss of a grid
+        at = {**at, "e": Fraction(n, 8), "k": Fraction(count)}
+        known = Guarantee(name, (*args, E))
+        if _has(known, pair, at):
+            break
+    claim = Guarantee(name, (*args, 2 * E))
+    stage = Repeated(Assumed((known,)), num(count))
+    goal = Statement(PARAMETERS, facts_at(source, at), (stage,), (claim,))
+    first = source.randint(1, count - 1)
+    parameters = {"first": first, "before": (known,), "after": (known,)}
+    return Attempt(goal, World(at, (made.pair(),), (), made), parameters)
+
+
+@recipe
+def parted(source: Source) -> Attempt:
+    """A number of copies in two parts."""
+    if source.random() < 0.3:
+        return as_if_two(source)
+    goal, world = many(source, random_point(source))
+    made, (stage,) = world.made, goal.stages
+    assert isinstance(stage, (Repeated, Group))
+    count = int(world.point["k"])  # type: ignore[call-overload]
+    first = source.randint(1, max(count, 1))
+    assert isinstance(made, (Copies, Rows))
+    goal = replace(goal, stages=(replace(stage, count=num(count)),))
+    sides = []
+    for low, high in ((0, first), (first, count)):
+        pair = made.span(low, high) if low < high else made.pair()
+        some = (fitting(source, pair, world.point, EVERY), *stage.stage.guarantees[:1])  # type: ignore[union-attr]
+        sides.append((source.choice(some),))
+    return Attempt(goal, world, {"first": first, "before": sides[0], "after": sides[1]})
+
+
 # -- filters
 
 

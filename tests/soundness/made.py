@@ -46,6 +46,13 @@ class Copies:
     def pairs(self) -> Iterator[Atoms]:
         yield from self.each
 
+    def span(self, low: int, high: int) -> Atoms:
+        """Some of the pairs together."""
+        return joint(self.each[low:high])
+
+    def some(self, low: int, high: int) -> Copies:
+        return Copies(self.each[low:high])
+
     def turned(self) -> Copies:
         """With P and Q exchanged."""
         return Copies(tuple(tuple((q, p) for p, q in atoms) for atoms in self.each))
@@ -92,6 +99,23 @@ class Rows:
     def pairs(self) -> Iterator[Atoms]:
         for _, rows in self.hidden:
             yield from (between(x, y) for i, x in enumerate(rows) for y in rows[i + 1 :])
+
+    def span(self, low: int, high: int) -> Atoms:
+        """The pair of two of the distributions."""
+        ((_, rows),) = self.hidden
+        return between(rows[low], rows[high])
+
+    def some(self, low: int, high: int) -> Rows:
+        """A part of a chain."""
+        ((_, rows),) = self.hidden
+        size = high - low + 1
+        return Rows(((Fraction(1), rows[low : high + 1]),), _unit(0, size), _unit(size - 1, size))
+
+    def through(self, middle: int) -> Rows:
+        """The ends of a chain, and one between."""
+        ((_, rows),) = self.hidden
+        three = (rows[0], rows[middle], rows[-1])
+        return Rows(((Fraction(1), three),), _unit(0, 3), _unit(2, 3))
 
     def turned(self) -> Rows:
         """With P and Q exchanged, for a chain."""

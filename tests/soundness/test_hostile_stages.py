@@ -59,6 +59,13 @@ def is_base(premise: Goal) -> bool:
     )
 
 
+def count_of(premise: Goal) -> str:
+    """Whether a premise is about some of the copies."""
+    if not isinstance(premise, Statement):
+        return ""
+    return "first" if isinstance(premise.stages[0], (Group, Repeated)) else "both"
+
+
 @pytest.mark.parametrize(
     ("rule", "dropped"),
     [
@@ -68,6 +75,8 @@ def is_base(premise: Goal) -> bool:
         ("induct", is_base),
         ("induct", lambda p: isinstance(p, Statement) and not is_base(p)),
         ("induct", lambda p: isinstance(p, Sequent)),  # F(k) from F(k + 1)
+        ("parted", lambda p: count_of(p) == "first"),
+        ("parted", lambda p: isinstance(p, Statement) and count_of(p) != "first"),
         ("spent", lambda p: isinstance(p, Sequent)),  # F(b - x) from F(b)
         ("spent", is_base),
         ("spent", lambda p: isinstance(p, Statement) and not is_base(p)),

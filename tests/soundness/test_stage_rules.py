@@ -69,6 +69,7 @@ KL = Assumed((Guarantee("KLDP", (e,), **ONE_WAY),))
 # ranges, and Gaussian pairs
 x = var("x")
 FILTER = Filter("x", Assumed((pure(x),)), e)
+PARTS = {"first": 2, "before": (pure(2 * e),), "after": (pure(e),)}
 RANGE, GDP = (Assumed((Guarantee(name, (e,)),)) for name in ("BoundedRange", "GDP"))
 HALF_WAY, WIDE = approx(e, d, **ONE_WAY), Guarantee("BoundedRange", (e,), **ONE_WAY)
 AT_X = {"stage": 0, "guarantee": 0, "name": "x"}
@@ -119,6 +120,23 @@ STAGE_RULES = {
         (goal(Repeated(COIN, k)), {}, "copies of guarantees"),
         (goal(Repeated(Assumed((pure(e / k),)), k)), {}, "without the number of copies"),
         (replace(goal(COPIES), claims=(pure(e), pure(d))), {}, "one claim"),
+    ],
+    "parted": [
+        (goal(PURE), PARTS, "a number of copies"),
+        (goal(sampled()), PARTS, "a number of copies"),
+        (goal(COPIES), PARTS, "a part of a number"),
+        (goal(Repeated(PURE, num(4)), PURE), PARTS, "one stage"),
+        (goal(Repeated(PURE, num(2))), PARTS, "a part of a number"),
+        (goal(Group(PURE, num(1))), PARTS, "a part of a number"),
+        (goal(Repeated(PURE, num(4))), PARTS | {"first": 0}, "a whole number"),
+        (goal(Repeated(PURE, num(4))), PARTS | {"first": -1}, "a whole number"),
+        (goal(Repeated(PURE, num(4))), PARTS | {"before": ()}, "a part of a number"),
+        (goal(Repeated(PURE, num(4))), PARTS | {"after": ()}, "a part of a number"),
+        (
+            goal(Repeated(PURE, num(4))),
+            PARTS | {"after": (pure(var("stranger")),)},
+            "declared variables",
+        ),
     ],
     "spent": [
         (goal(PURE), {}, "a filter"),

@@ -18,9 +18,10 @@ from dpsym.kernel import terms as tm
 from dpsym.kernel.canon import to_term
 from dpsym.kernel.definitions import Moment, constraints
 from dpsym.kernel.rules_privacy import StageData, stage_data
-from dpsym.kernel.sequents import context
+from dpsym.kernel.sequents import Sequent, context
 from dpsym.kernel.statements import Assumed, Blend, Guarantee, Statement
 from dpsym.kernel.terms import ONE, ZERO, Term
+from dpsym.search.leaf.hinted import Hint, Split
 from dpsym.search.samples import number, points
 
 _CLOSE = 1e-9
@@ -178,3 +179,15 @@ def _solved(
                 rows[r] = [short(x - rows[r][i] / pivot * y) for x, y in pairs]
                 rows[r][i] = ZERO
     return [short(row[-1] / row[i]) for i, row in enumerate(rows)]
+
+
+def at_kinks(premise: Sequent) -> Iterator[tuple[Hint, ...]]:
+    """Beginnings of proofs of an inequality between positive parts: both signs of each."""
+    known = context(premise.hypotheses)
+    for item in tm.subterms(premise.goal.term):
+        if item.op != "max" or item.args[1] is not ZERO:
+            continue
+        inside = known.canon.normal(item.args[0])
+        for name in sorted(name for name in inside.vars if name.startswith("$r")):
+            if known.affine(inside, name) is not None:
+                yield (Split(inside),)

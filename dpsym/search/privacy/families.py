@@ -6,10 +6,15 @@ found by the tower search and checked by the kernel, once per process.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 
+from flint import fmpq
+
+from dpsym.kernel import terms as tm
+from dpsym.kernel.definitions import conditions
 from dpsym.kernel.statements import Fact, Guarantee
-from dpsym.kernel.terms import ZERO, Term, power, sqrt
+from dpsym.kernel.terms import ONE, ZERO, Term, power, sqrt, term
 
 
 @dataclass(frozen=True)
@@ -88,7 +93,7 @@ def weakening(first: Guarantee, family: str, args: tuple[Term, ...]) -> list[Fac
         if family in ("ApproxDP", "ProbabilisticDP"):
             return [Fact(args[0] - epsilon(first), ">="), *rises]
         if order is not None:
-            return rises if args[0] is order else None
+            return [*_domain(first), *rises] if args[0] is order else None
         if family == "GDP":
             return [Fact(epsilon(first), ">"), *rises]
         return rises if family in ("PureDP", "KLDP", "ZCDP") else None
@@ -102,3 +107,84 @@ def weakening(first: Guarantee, family: str, args: tuple[Term, ...]) -> list[Fac
             domain = [Fact(args[0], ">"), Fact(1 - args[0], ">")]
         return [*domain, *rises]
     return None
+
+
+def conversions(first: Guarantee, family: str, args: tuple[Term, ...]) -> Iterator[Sum]:
+    """The best that ``first`` gives of this family, with these arguments before the last, and the
+    facts under which it does."""
+    order = ONE if first.name == "KLDP" else _order(first)
+    last = first.args[-1]
+    if first.name == "BoundedRange" and last is not None and first.two_way:
+        yield from _from_range(first, last, family, args)
+    if first.name == "PureDP" and last is not None and first.two_way:
+        yield from _from_pure(first, last, family)
+    if first.name == "ZCDP" and last is not None and family == "ApproxDP" and first.two_way:
+        yield _tail_of_zcdp(first, last, args[-1])
+    if order is None or last is None or not first.two_way:
+        return
+    known = (*_domain(first), Fact(last, ">="))
+    if family in _POWERS:
+        wanted = args[0] if len(args) > 1 else ONE
+        total = Guarantee(family, (*args[:-1], last))
+        yield Sum(first, first, total, (*known, *_domain(total), Fact(order - wanted, ">=")))
+    if family == "ApproxDP" and args[0] is ZERO:
+        for bound, facts in _variations(first, last):
+            yield Sum(first, first, Guarantee(family, (ZERO, bound)), (*known, *facts))
+    elif family == "ApproxDP" and first.name == "RenyiDP":  # Asoodeh et al. (2021), Theorem 3
+        growth = order * (tm.exp((order - 1) * args[0]) - 1)
+        bound = (tm.exp((order - 1) * last) - 1) / growth
+        facts = (*known, Fact(args[0], ">"))
+        yield Sum(first, first, Guarantee(family, (args[0], bound)), facts)
+
+
+def _from_range(
+    first: Guarantee, length: Term, family: str, args: tuple[Term, ...]
+) -> Iterator[Sum]:
+    """Cesar and Rogers (2021), Lemma 3.4; for the mean, the best bound."""
+    facts = (Fact(length, ">"),)
+    if family == "KLDP":
+        share = length / (1 - tm.exp(-length))
+        yield Sum(first, first, Guarantee(family, (share - 1 - tm.log(share),)), facts)
+    if family == "ZCDP":
+        yield Sum(first, first, concentrated(first), facts)
+    if family == "RenyiDP":
+        total = Guarantee(family, (args[0], args[0] * tm.power(length, 2) / 8))
+        yield Sum(first, first, total, (*facts, *_domain(total)))
+
+
+def concentrated(one: Guarantee) -> Guarantee:
+    """The zCDP of a bounded range."""
+    length = one.args[0]
+    assert length is not None
+    return Guarantee("ZCDP", (tm.power(length, 2) / 8,))
+
+
+def _from_pure(first: Guarantee, loss: Term, family: str) -> Iterator[Sum]:
+    """Bun and Steinke (2016), Proposition 1.4; for the mean, the best bound."""
+    if family == "ZCDP":
+        yield Sum(first, first, Guarantee(family, (tm.power(loss, 2) / 2,)), (Fact(loss, ">="),))
+    if family == "KLDP":
+        total = loss * (tm.exp(loss) - 1) / (tm.exp(loss) + 1)
+        yield Sum(first, first, Guarantee(family, (total,)), (Fact(loss, ">="),))
+
+
+def _tail_of_zcdp(first: Guarantee, rho: Term, delta: Term) -> Sum:
+    """At the claimed delta: Bun and Steinke (2016), Lemma 3.5."""
+    loss = rho + 2 * tm.sqrt(rho * -tm.log(delta))
+    facts = Fact(rho, ">="), Fact(delta, ">"), Fact(1 - delta, ">")
+    return Sum(first, first, Guarantee("ApproxDP", (loss, delta)), facts)
+
+
+def _domain(one: Guarantee) -> tuple[Fact, ...]:
+    return conditions(one)
+
+
+def _variations(first: Guarantee, last: Term) -> Iterator[tuple[Term, tuple[Fact, ...]]]:
+    """Bounds of the total variation distance."""
+    order = first.args[0]
+    if first.name == "RenyiDP" and order is not None and order is term(2):
+        yield tm.sqrt(tm.exp(last) - 1) / 2, ()
+    if first.name == "RenyiDPBelowOne" and order is not None and order is term(fmpq(1, 2)):
+        yield tm.sqrt(1 - tm.exp(-last)), ()
+    if first.name == "KLDP":
+        yield tm.sqrt(last / 2), ()

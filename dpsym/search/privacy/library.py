@@ -8,7 +8,7 @@ from dataclasses import replace
 from dpsym.kernel.statements import REAL, Assumed, Blend, Fact, Guarantee, Stage, Statement
 from dpsym.kernel.terms import Term, power, sqrt, substitute, var
 from dpsym.kernel.theorems import Theorem
-from dpsym.search.privacy.families import Sum, sums, weakening
+from dpsym.search.privacy.families import Sum, conversions, sums, weakening
 
 Prove = Callable[[Statement], Theorem | None]
 Mapping = tuple[tuple[str, Term], ...]
@@ -113,6 +113,31 @@ def conversion(first: Guarantee, claim: Guarantee, prove: Prove) -> Use | None:
     return theorem, mapping
 
 
+def natural(
+    first: Guarantee, claim: Guarantee, index: int, prove: Prove
+) -> tuple[Use, Guarantee] | None:
+    """The theorem behind one of ``conversions``, what to use it at, and what it says there."""
+    rename = Abstraction()
+
+    def named(guarantee: Guarantee) -> tuple[Term, ...]:
+        """Variables for all arguments, but numbers before the last one."""
+        *before, last = (arg for arg in guarantee.args if arg is not None)
+        kept = (arg if arg.op == "num" else rename.variable(arg) for arg in before)
+        return (*kept, rename.variable(last))
+
+    if None in first.args or None in claim.args:
+        return None
+    one = replace(first, args=named(first))
+    args = named(claim)
+    found = list(conversions(one, claim.name, args))
+    if index >= len(found):
+        return None
+    theorem = _theorem(rename, found[index].facts, (Assumed((one,)),), found[index].total, prove)
+    if theorem is None:
+        return None
+    return (theorem, rename.mapping), found[index].total.substitute(dict(rename.mapping))
+
+
 def _argument(rename: Abstraction, first: Guarantee, arg: Term | None) -> Term:
     """The order of a Renyi guarantee is shared; every other argument may grow."""
     if first.name.startswith("RenyiDP") and arg is first.args[0] and arg is not None:
@@ -129,5 +154,10 @@ def _theorem(
 ) -> Theorem | None:
     statement = Statement(rename.variables, facts, stages, (claim,))
     if statement not in _found:
-        _found[statement] = prove(statement)
+        _found[statement] = None  # while it is proved
+        try:
+            _found[statement] = prove(statement)
+        except BaseException:
+            del _found[statement]
+            raise
     return _found[statement]

@@ -212,13 +212,33 @@ def at_both_nodes(phi: Form, data: StageData, facts: Facts) -> Row | None:
 
 
 def at_start_and_kink(phi: Form, data: StageData, facts: Facts) -> Row | None:
-    """Nodes 0 and the upper kink of a bounded ratio, for a phi that is not piecewise linear."""
+    """Nodes 0, the upper kink and (if it carries mass) infinity: the chord of a phi that is not
+    piecewise linear."""
     node = nodes(data)[0]
-    if node is None or node.moment is not None or phi.at_q is None:
+    if node is None or phi.at_q is None:
         return None
     normal = context(with_facts(facts, Fact(T, ">"))).canon.normal
-    a = Form(normal((phi.at(T * node.kink) - phi.at_q) / node.kink), phi.at_p or ZERO, ZERO)
-    return a, Form(phi.at_q, ZERO, phi.at_q), tuple(NULL for _ in data.moments)
+    at_p = phi.at_p or ZERO
+    slope = normal((phi.at(T * node.kink) - phi.at_q) / node.kink)
+    weights = [NULL] * len(data.moments)
+    if node.moment is not None:
+        weights[node.moment] = Form(normal(at_p * T - slope), ZERO, ZERO)
+    return Form(slope, at_p, ZERO), Form(phi.at_q, ZERO, phi.at_q), tuple(weights)
+
+
+def at_kink_and_end(phi: Form, data: StageData, facts: Facts) -> Row | None:
+    """Nodes infinity, the lower kink and (if it carries mass) 0."""
+    node = nodes(data)[1]
+    if node is None or phi.at_p is None or phi.at_q is None:
+        return None
+    normal = context(with_facts(facts, Fact(T, ">"))).canon.normal
+    least = 1 / node.kink
+    start = normal(phi.at(T * least) - phi.at_p * T * least)
+    weights = [NULL] * len(data.moments)
+    if node.moment is not None:
+        weights[node.moment] = Form(normal(phi.at_q - start), ZERO, ZERO)
+    slope = Form(phi.at_p * T, phi.at_p, ZERO)
+    return slope, Form(start, ZERO, phi.at_q), tuple(weights)
 
 
 def power_of(form: Form, facts: Facts) -> tuple[Term, Term] | None:

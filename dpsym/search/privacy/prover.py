@@ -5,7 +5,7 @@ from __future__ import annotations
 import itertools
 import math
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
@@ -14,7 +14,7 @@ from dpsym.kernel.definitions import DEFINITIONS, Moment, Support, constraints
 from dpsym.kernel.proofs import Proof
 from dpsym.kernel.refusal import Refusal
 from dpsym.kernel.rules import step
-from dpsym.kernel.rules_privacy import stage_data, statement_obligations
+from dpsym.kernel.rules_privacy import assumed, stage_data, statement_obligations
 from dpsym.kernel.sequents import Sequent, context
 from dpsym.kernel.statements import (
     INTEGER,
@@ -31,7 +31,7 @@ from dpsym.kernel.statements import (
     Statement,
     singles,
 )
-from dpsym.kernel.terms import ONE, ZERO, Term, var
+from dpsym.kernel.terms import ONE, ZERO, Term, substitute, var
 from dpsym.kernel.theorems import Theorem, prove
 from dpsym.search import leaf
 from dpsym.search.bounds import bounds
@@ -50,16 +50,27 @@ from dpsym.search.integrals.roots import by_roots
 from dpsym.search.leaf.budget import Budget, OutOfBudget
 from dpsym.search.leaf.hinted import Hint
 from dpsym.search.privacy import library
-from dpsym.search.privacy.blends import multipliers
+from dpsym.search.privacy.blends import at_kinks, multipliers
 from dpsym.search.privacy.chains import Orders, is_chain, orders
-from dpsym.search.privacy.families import epsilon, sums
+from dpsym.search.privacy.families import concentrated, epsilon, sums
 from dpsym.search.privacy.gaussians import mean
 from dpsym.search.privacy.learned import fits
 from dpsym.search.privacy.leaves import plausible, prove_leaf
-from dpsym.search.privacy.stages import Total, totals
+from dpsym.search.privacy.limits import ends, kept, total_variation, vanishing
+from dpsym.search.privacy.orders import orders_for, splits
+from dpsym.search.privacy.stages import (
+    Total,
+    before_sampling,
+    by_inner_loss,
+    parts,
+    sampled,
+    totals,
+)
 from dpsym.search.privacy.towers import plans
 from dpsym.search.samples import number, points, sign
 
+_MOST_CONVERSIONS = 3
+_PLAIN = 5  # size of an order as a user gives it
 LEAF_SECONDS, PATIENT_SECONDS = 10.0, 30.0
 _MOST_FACTS = 40  # case distinctions add facts
 _TOLERANCE = 1e-9
@@ -113,7 +124,9 @@ class _Prover:
         """A theorem for the library, found without its help."""
         try:
             definedness = tuple(self.sequent(item) for item in statement_obligations(statement))
-            return prove(statement, self.directly(statement), definedness)
+            (claim,) = statement.claims
+            family = None if claim.name == "ZCDP" else self.specialised(statement, claim)
+            return prove(statement, family or self.directly(statement), definedness)
         except Stuck:
             self.left()  # out of time is not a reason to remember
             return None
@@ -129,7 +142,7 @@ class _Prover:
         for index in sorted(range(len(premises)), key=lambda i: _effort(premises[i])):
             premise = premises[index]
             if isinstance(premise, Sequent):
-                guesses = growing(goal, premise) if rule == "integral" else ()
+                guesses = _guesses(goal, rule, premise)
                 found[index] = self.sequent(premise, guesses)
             else:
                 found[index] = self.statement(premise)
@@ -202,6 +215,12 @@ class _Prover:
 
     def candidates(self, goal: Statement, index: int) -> Iterator[Guarantee]:
         """What a mechanism is suggested to have, and what the claim asks for."""
+        stage = goal.stages[index]
+        for claim in goal.claims:
+            if isinstance(stage, Blend) and not is_chain(stage):
+                needed = before_sampling(stage, claim, goal.facts)
+                if needed is not None:
+                    yield needed
         if index < len(self.suggestions):
             yield from self.suggestions[index]
         for claim in goal.claims:
@@ -220,6 +239,10 @@ class _Prover:
         learned = self.by_learned(goal)
         if learned is not None:
             return learned
+        for index, stage in enumerate(goal.stages):
+            known = instead_of_range(stage, goal)
+            if known is not None:
+                return self.apply(goal, "cut", first=index, last=index, guarantees=(known,))
         inner = self.of_inner_mechanisms(goal)
         if inner is not None:
             return inner
@@ -231,7 +254,8 @@ class _Prover:
             return self.filtered(goal, goal.stages[0])
         first: Stuck | None = None
         explicit = any(isinstance(stage, Mechanism) for stage in goal.stages)
-        for attempt in (self.directly,) if explicit else (self.by_totals, self.directly):
+        attempts = (self.by_conversion, self.by_totals, self.directly)
+        for attempt in attempts[2:] if explicit else attempts:
             try:
                 return attempt(goal)
             except Stuck as stuck:
@@ -293,6 +317,14 @@ class _Prover:
     def of_inner_mechanisms(self, goal: Statement) -> Proof | None:
         """Explicit mechanisms that stages are made of, replaced by guarantees that they have."""
         stuck: Stuck | None = None
+        known = by_inner_loss(goal)
+        if known is not None:
+            try:
+                statement, mapping = known
+                return self.apply(goal, "use", theorem=self.theorem(statement), mapping=mapping)
+            except Stuck as failed:
+                self.left()
+                stuck = failed
         for index, stage in enumerate(goal.stages):
             for part, single in enumerate(() if isinstance(stage, Mechanism) else singles(stage)):
                 if not isinstance(single, Mechanism):
@@ -309,13 +341,21 @@ class _Prover:
 
     def copies(self, goal: Statement, stage: Repeated | Group) -> Proof:
         """The total of one copy's guarantee, by induction, then the claim from it."""
+        (claim,) = goal.claims
         if stage.count is ONE:
             return self.apply(goal, "unroll")
-        (claim,) = goal.claims
         stuck = Stuck("no total of so many copies is known")
-        for total in totals(stage, claim):
+        found = list(totals(stage, claim))
+        late = [one for one in found if _is_pure(one, claim, goal)]
+        for total in sorted(found, key=late.__contains__):
             try:
                 return self.by_total(goal, stage, total)
+            except Stuck as failed:
+                self.left()
+                stuck = failed
+        for parameters in parts(goal, stage):
+            try:
+                return self.apply(goal, "parted", **parameters)
             except Stuck as failed:
                 self.left()
                 stuck = failed
@@ -399,6 +439,12 @@ class _Prover:
                 return self.used(goal, theorem)
         if DEFINITIONS[claim.name].member is not None:
             return self.apply(goal, "every", name=_fresh(goal, "alpha"))
+        for total in sampled(stage, claim):
+            if not is_chain(stage) and not _same(total, claim, goal) and _meets(total, claim, goal):
+                try:
+                    return self.apply(goal, "cut", first=0, last=0, guarantees=(total,))
+                except Stuck:
+                    self.left()
         if claim.two_way:
             return self.apply(goal, "directions")
         if isinstance(next(iter(constraints(claim)), None), Support):
@@ -455,6 +501,9 @@ class _Prover:
             return gaussian
         if any(isinstance(stage, Mechanism) for stage in goal.stages):
             return self.explicit(goal)
+        place = _range_of(goal)
+        if place is not None:
+            return self.apply(goal, "ranged", guarantee=place, name=_fresh(goal, "r"))
         constraint = next(iter(constraints(claim)), None)
         if isinstance(constraint, Support):
             return self.support(goal, constraint)
@@ -597,12 +646,43 @@ class _Prover:
                 continue
             if not all(map(plausible, premises)):
                 continue
+            for name in vanishing(goal, premises):
+                try:
+                    return self.as_limit(goal, name)
+                except Stuck as failed:
+                    self.left()
+                    stuck = failed
             try:
                 return self.apply(goal, "tower", **parameters)
             except Stuck as failed:
                 self.left()
                 stuck = failed
         raise stuck
+
+    def as_limit(self, goal: Statement, name: str) -> Proof:
+        """For a parameter >= 0, what holds of all larger ones: of a stage that has less, where the
+        parameter is positive, and then in the limit."""
+        (claim,) = goal.claims
+        (stage,) = assumed(goal, "limit")
+        x, larger = var(name), _fresh(goal, name)
+        moved = {name: var(larger)}
+        facts = tuple(Fact(x, ">") if fact.term is x else fact for fact in goal.facts)
+        positive = self.theorem(replace(goal, facts=facts))
+        (first,) = (arg for arg in claim.args[-1:] if arg is not None)
+        parameters = {"name": larger, "start": x, "value": substitute(first, moved)}
+        *shown, beyond = step(goal, "limit", parameters)
+        assert isinstance(beyond, Statement)
+        weaker = tuple(one.substitute(moved) for one in stage.guarantees)
+        through = {"first": 0, "last": 0, "guarantees": weaker}
+        *known, less, last = step(beyond, "cut", through)
+        assert isinstance(less, Statement)
+        assert isinstance(last, Statement)
+        mapping = tuple((own, var(larger if own == name else own)) for own, _ in goal.variables)
+        used = self.apply(last, "use", theorem=positive, mapping=mapping)
+        proofs = [self.sequent(one) for one in known if isinstance(one, Sequent)]
+        cut = Proof("cut", through, (*proofs, self.statement(less), used))
+        proofs = [self.sequent(one) for one in shown if isinstance(one, Sequent)]
+        return Proof("limit", parameters, (*proofs, cut))
 
     # -- totals of known families
 
@@ -620,17 +700,115 @@ class _Prover:
         raise Stuck("no total of known families meets the claim")
 
     def specialised(self, goal: Statement, claim: Guarantee) -> Proof | None:
-        """Families of Rényi guarantees, at the order of the claim."""
-        order = _order(goal, claim)
-        if order is None:
-            return None
+        """Families among the guarantees, at the orders that may help the claim."""
         for i, stage in enumerate(goal.stages):
             guarantees = stage.guarantees if isinstance(stage, Assumed) else ()
             for j, guarantee in enumerate(guarantees):
                 family = guarantee.name in ("ZCDP", "TCDP")
                 if family and not any(g.name == "RenyiDP" for g in guarantees):
-                    return self.apply(goal, "specialise", stage=i, guarantee=j, value=order)
+                    return self.at_orders(goal, claim, i, j)
         return None
+
+    def at_orders(self, goal: Statement, claim: Guarantee, i: int, j: int) -> Proof | None:
+        stuck: Stuck | None = None
+        stage = goal.stages[i]
+        assert isinstance(stage, Assumed)
+        for order in orders_for(goal, claim, stage.guarantees[j]):
+            try:
+                return self.below_top(goal, i, j, order)
+            except Stuck as failed:
+                self.left()
+                stuck = failed
+        if stage.guarantees[j].name == "TCDP" and claim.name in ("ApproxDP", "ProbabilisticDP"):
+            return self.at_top(goal, i, j)
+        if stuck is not None:
+            raise stuck
+        return None
+
+    def below_top(self, goal: Statement, i: int, j: int, order: Term) -> Proof:
+        """At an order, or where the family does not reach it at its highest orders."""
+        stage = goal.stages[i]
+        assert isinstance(stage, Assumed)
+        top = stage.guarantees[j].args[-1]
+        if stage.guarantees[j].name != "TCDP" or top is None:
+            return self.at_order(goal, i, j, order)
+        gap = context(goal.facts).canon.normal(order - top)
+        if context(goal.facts).evident(Fact(-gap, ">")):
+            return self.at_order(goal, i, j, order)
+        *shown, beyond, below = step(goal, "either", {"item": gap})
+        assert isinstance(beyond, Statement)
+        assert isinstance(below, Statement)
+        proofs = [self.sequent(one) for one in shown if isinstance(one, Sequent)]
+        proofs += [self.at_top(beyond, i, j), self.at_order(below, i, j, order)]
+        return Proof("either", {"item": gap}, tuple(proofs))
+
+    def at_top(self, goal: Statement, i: int, j: int) -> Proof:
+        """By Markov's inequality at orders that grow to the family's highest."""
+        stage, (claim,) = goal.stages[i], goal.claims
+        assert isinstance(stage, Assumed)
+        (rho, top), loss = stage.guarantees[j].args, claim.args[0]
+        assert rho is not None
+        assert top is not None
+        assert loss is not None
+        name = _fresh(goal, "x")
+        order = 1 + (top - 1) * tm.exp(-var(name))
+        value = tm.exp((order - 1) * (order * rho - loss))
+        parameters = {"name": name, "start": ZERO, "value": value}
+        *shown, rest = step(goal, "limit", parameters)
+        assert isinstance(rest, Statement)
+        proofs = [self.sequent(one) for one in shown if isinstance(one, Sequent)]
+        proofs += [self.apply(rest, "specialise", stage=i, guarantee=j, value=order)]
+        return Proof("limit", parameters, tuple(proofs))
+
+    def at_order(self, goal: Statement, i: int, j: int, order: Term) -> Proof:
+        """The family at one order; where it is not above 1 there, the claim without the family."""
+        for item in splits(goal, order):
+            *shown, without, positive = step(goal, "either", {"item": item})
+            assert isinstance(without, Statement)
+            assert isinstance(positive, Statement)
+            proofs = [self.sequent(one) for one in shown if isinstance(one, Sequent)]
+            proofs += [self.at_the_end(without), self.at_order(positive, i, j, order)]
+            return Proof("either", {"item": item}, tuple(proofs))
+        return self.apply(goal, "specialise", stage=i, guarantee=j, value=order)
+
+    def at_the_end(self, goal: Statement) -> Proof:
+        """A guarantee whose bound is 0, or a claim that says nothing."""
+        (claim,) = goal.claims
+        given = goal.stages[0]
+        if isinstance(given, Assumed) and given.guarantees[0].name == "BoundedRange":
+            pure = Guarantee("PureDP", given.guarantees[0].args)
+            return self.apply(goal, "cut", first=0, last=0, guarantees=(pure,))
+        if isinstance(given, Assumed) and given.guarantees[0].name == "RenyiDP":
+            one = given.guarantees[0]
+            average = Guarantee("KLDP", one.args[1:], one.two_way, one.reverse)
+            found = library.natural(one, average, 0, self.lemma)
+            if found is not None:
+                return self.cut_through(goal, found, self.at_the_end)
+        nothing = total_variation(goal)
+        stuck = Stuck("nothing is known at the end of a range")
+        if claim.name == "ApproxDP" and nothing is not None:
+            # shown for all values of the bound
+            general = replace(goal, facts=kept(goal), claims=(nothing,))
+            try:
+                theorem = self.theorem(general)
+                parameters = {"first": 0, "last": 0, "guarantees": (nothing,)}
+                *shown, first, last = step(goal, "cut", parameters)
+                assert isinstance(first, Statement)
+                assert isinstance(last, Statement)
+                proofs = [self.sequent(one) for one in shown if isinstance(one, Sequent)]
+                mapping = tuple((name, var(name)) for name, _ in goal.variables)
+                proofs += [self.apply(first, "use", theorem=theorem, mapping=mapping)]
+                return Proof("cut", parameters, (*proofs, self.statement(last)))
+            except Stuck as failed:
+                self.left()
+                stuck = failed
+        if claim.two_way:
+            return self.both_ways(goal)
+        try:
+            return self.tower(goal)
+        except Stuck:
+            self.left()
+            raise stuck from None
 
     def chain(self, goal: Statement, totals: list[tuple[Guarantee, int]]) -> Proof:
         """The first two stages become one, until one is left."""
@@ -671,28 +849,111 @@ class _Prover:
             raise Stuck("no conversion between these families")
         return self.used(goal, found)
 
+    def by_conversion(self, goal: Statement) -> Proof:
+        """The best that one guarantee gives of the claim's family, then the claim from it."""
+        (claim,) = goal.claims
+        (stage,) = assumed(goal, "cut") if len(goal.stages) == 1 else (Assumed(()),)
+        stuck = Stuck("no conversion is as good as the claim")
+        for one in stage.guarantees:
+            if one.args[0] is not None and one.args[0].size > _PLAIN and one.name == "RenyiDP":
+                continue  # at an order that was chosen for one inequality
+            for index in range(_MOST_CONVERSIONS):
+                found = library.natural(one, claim, index, self.lemma)
+                if found is None:
+                    continue
+                if _same(found[1], claim, goal) and not needs_more(goal, one, found[0]):
+                    return self.used(goal, found[0])
+                if not _meets(found[1], claim, goal):
+                    continue
+                try:
+                    return self.cut_or_split(goal, one, found)
+                except Stuck as failed:
+                    self.left()
+                    stuck = failed
+            if one.name == "BoundedRange" and claim.name in ("ApproxDP", "ProbabilisticDP"):
+                between = concentrated(one)
+                return self.apply(goal, "cut", first=0, last=0, guarantees=(between,))
+        raise stuck
+
+    def cut_or_split(
+        self, goal: Statement, one: Guarantee, found: tuple[library.Use, Guarantee]
+    ) -> Proof:
+        """Apart from where the guarantee's bound is 0, if the conversion needs that."""
+        last = one.args[-1]
+        if last is None or not needs_more(goal, one, found[0]):
+            return self.cut_through(goal, found)
+        *shown, without, positive = step(goal, "either", {"item": -last})
+        assert isinstance(without, Statement)
+        assert isinstance(positive, Statement)
+        proofs = [self.sequent(item) for item in shown if isinstance(item, Sequent)]
+        proofs += [self.at_the_end(without), self.cut_through(positive, found)]
+        return Proof("either", {"item": -last}, tuple(proofs))
+
+    def cut_through(
+        self,
+        goal: Statement,
+        found: tuple[library.Use, Guarantee],
+        rest: Callable[[Statement], Proof] | None = None,
+    ) -> Proof:
+        parameters = {"first": 0, "last": 0, "guarantees": (found[1],)}
+        *shown, first, last = step(goal, "cut", parameters)
+        assert isinstance(first, Statement)
+        assert isinstance(last, Statement)
+        proofs = [self.sequent(one) for one in shown if isinstance(one, Sequent)]
+        then = self.converted(last, last.claims[0]) if rest is None else rest(last)
+        proofs += [self.used(first, found[0]), then]
+        return Proof("cut", parameters, tuple(proofs))
+
     def used(self, goal: Statement, found: library.Use) -> Proof:
         return self.apply(goal, "use", theorem=found[0], mapping=found[1])
 
 
-def _order(goal: Statement, claim: Guarantee) -> Term | None:
-    """The order at which a family of Renyi guarantees helps most."""
-    loss, (stage, *more) = claim.args[0], goal.stages
-    if claim.name == "RenyiDP":
-        return loss
-    for one in stage.guarantees if isinstance(stage, Assumed) else ():
-        if claim.name == "ApproxDP" and one.name == "ZCDP" and not more:
-            rho = one.args[0]
-            assert rho is not None
-            assert loss is not None
-            return (loss + rho) / (2 * rho)  # Bun and Steinke (2016), Lemma 3.5
-    return None
+def _is_pure(total: Total, claim: Guarantee, goal: Statement) -> bool:
+    """Pure DP, for approximate DP of another epsilon."""
+    pure = total.many.name == "PureDP" and claim.name == "ApproxDP"
+    return pure and not _equal(total.many.args[0], claim.args[0], goal)
+
+
+def needs_more(goal: Statement, one: Guarantee, found: library.Use) -> bool:
+    """Whether a theorem does not hold where the guarantee's bound is 0."""
+    last = one.args[-1]
+    needed = [fact.substitute(dict(found[1])) for fact in found[0].statement.facts]
+    return last is not None and ends(goal, last, needed)
+
+
+def instead_of_range(stage: object, goal: Statement) -> Guarantee | None:
+    """For one of several stages, what adds up instead of its bounded range."""
+    (claim,) = goal.claims
+    (one, *more) = stage.guarantees if isinstance(stage, Assumed) else (claim,)
+    if len(goal.stages) == 1 or more or one is claim or one.name != "BoundedRange":
+        return None
+    if claim.name == "PureDP":
+        return Guarantee("PureDP", one.args)
+    return concentrated(one) if one.two_way and claim.name in _CONCENTRATED else None
+
+
+_CONCENTRATED = ("ZCDP", "RenyiDP", "ApproxDP", "ProbabilisticDP", "KLDP")
+
+
+def _range_of(goal: Statement) -> int | None:
+    """The place of a bounded range of the only stage, if its support is not known yet."""
+    stage = goal.stages[0]
+    if len(goal.stages) > 1 or not isinstance(stage, Assumed) or stage_data(stage).supports:
+        return None
+    names = [one.name if one.two_way else "" for one in stage.guarantees]
+    return names.index("BoundedRange") if "BoundedRange" in names else None
 
 
 def _turns(item: Term, goal: Statement) -> bool:
     """Whether the term has either sign at sample points."""
     values = [number(item, point) for point in points(goal.variables, goal.facts)]
     return min(values, default=0) < -_TOLERANCE and max(values, default=0) > _TOLERANCE
+
+
+def _guesses(goal: Statement, rule: str, premise: Sequent) -> Iterable[tuple[Hint, ...]]:
+    if rule == "integral":
+        return growing(goal, premise)
+    return at_kinks(premise) if rule == "blended" else ()
 
 
 def _effort(premise: Sequent | Statement) -> int:

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import Any
+
+from flint import fmpq
 
 from dpsym.kernel import terms as tm
-from dpsym.kernel.statements import Assumed, Group, Guarantee, Repeated
-from dpsym.kernel.terms import ONE, Term
+from dpsym.kernel.sequents import Facts, context
+from dpsym.kernel.statements import Assumed, Blend, Group, Guarantee, Mechanism, Repeated, Statement
+from dpsym.kernel.terms import ONE, Term, substitute
+from dpsym.search.privacy.families import concentrated
 
 _ADDED = ("PureDP", "RenyiDP", "RenyiDPBelowOne", "KLDP", "ZCDP")  # the last argument adds up
 
@@ -40,6 +45,8 @@ def _added(one: Guarantee, count: Term, claim: Guarantee) -> Iterator[Total]:
     if one.name == "PureDP":
         for weaker in _from_pure(last, claim):
             yield from _added(weaker, count, claim)
+    if one.name == "BoundedRange":
+        yield from _added(concentrated(one), count, claim)
     if one.name == "GDP":
         yield Total(one, _with(one, tm.sqrt(count) * last))
     if one.name == "TCDP":
@@ -66,3 +73,64 @@ def _chained(one: Guarantee, count: Term, claim: Guarantee) -> Iterator[Total]:
         yield Total(one, _with(one, count * loss, last * growth))
     if one.name == "ZCDP":
         yield Total(one, _with(one, tm.power(count, 2) * last))
+
+
+def sampled(stage: Blend, claim: Guarantee) -> Iterator[Guarantee]:
+    """What a sample of a guaranteed mechanism has, by the theorems (Balle, Barthe and Gaboardi
+    (2018), Theorems 8 and 9)."""
+    rate, assumed = stage.p[0], stage.links[0].stage
+    for one in assumed.guarantees if isinstance(assumed, Assumed) else ():
+        first = one.args[0]
+        if one.name in ("PureDP", "ApproxDP") and first is not None:
+            loss = tm.log(1 + rate * (tm.exp(first) - 1))
+            rest = [rate * arg for arg in one.args[1:] if arg is not None]
+            yield Guarantee(one.name, (loss, *rest), claim.two_way, claim.reverse)
+
+
+def before_sampling(stage: Blend, claim: Guarantee, facts: Facts) -> Guarantee | None:
+    """What a mechanism must have for its sample to have what is claimed."""
+    rate, first = stage.p[0], claim.args[0]
+    if claim.name not in ("PureDP", "ApproxDP") or first is None:
+        return None
+    normal = context(facts).canon.normal
+    loss = normal(tm.log(1 + (tm.exp(first) - 1) / rate))
+    rest = [normal(arg / rate) for arg in claim.args[1:] if arg is not None]
+    return Guarantee(claim.name, (loss, *rest))
+
+
+def by_inner_loss(goal: Statement) -> tuple[Statement, tuple[tuple[str, Term], ...]] | None:
+    """A claim of a sample of an explicit mechanism, with the mechanism's epsilon for a parameter,
+    and what that is in terms of the sample's epsilon."""
+    (stage, *more), (claim, *others) = goal.stages, goal.claims
+    explicit = isinstance(stage, Blend) and isinstance(stage.links[0].stage, Mechanism)
+    first = claim.args[0] if claim.name == "ApproxDP" else None
+    if more or others or not explicit or first is None or first.op != "var":
+        return None
+    assert isinstance(stage, Blend)
+    name, rate = str(first.value), stage.p[0]
+    about = [fact for fact in goal.facts if name in fact.term.vars]
+    if any(fact.term is not first for fact in about) or name in rate.vars:
+        return None
+    loss = tm.log(1 + rate * (tm.exp(first) - 1))
+    args = tuple(substitute(arg, {name: loss}) for arg in claim.args if arg is not None)
+    statement = replace(goal, claims=(replace(claim, args=args),))
+    back = tm.log(1 + (tm.exp(first) - 1) / rate)
+    mapping = tuple((own, back if own == name else tm.var(own)) for own, _ in goal.variables)
+    return statement, mapping
+
+
+def parts(goal: Statement, stage: Repeated | Group) -> Iterator[dict[str, Any]]:
+    """A group as two halves: with what is given, or with twice the order and a third of the bound
+    (Mironov (2017), Proposition 11)."""
+    (claim,), count = goal.claims, stage.count.value
+    if not isinstance(stage, Group) or not isinstance(count, fmpq) or count < 2:
+        return
+    half = int(count) // 2
+    if count == 2 and isinstance(stage.stage, Assumed):
+        given = stage.stage.guarantees
+        yield {"first": half, "before": given, "after": given}
+    order, bound = claim.args[0], claim.args[-1]
+    if claim.name == "RenyiDP" and int(count) % 2 == 0 and order is not None and bound is not None:
+        normal = context(goal.facts).canon.normal
+        less = Guarantee("RenyiDP", (normal(2 * order), normal(bound / 3)))
+        yield {"first": half, "before": (less,), "after": (less,)}

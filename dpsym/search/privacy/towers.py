@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
+from itertools import chain
 from typing import Any
 
 from dpsym.kernel.definitions import Form, Moment, constraints
@@ -13,10 +14,12 @@ from dpsym.kernel.sequents import Facts
 from dpsym.kernel.statements import Statement
 from dpsym.kernel.terms import ONE, ZERO, Term
 from dpsym.search.forms import low
+from dpsym.search.privacy import envelopes
 from dpsym.search.privacy.multipliers import (
     Row,
     Value,
     at_both_nodes,
+    at_kink_and_end,
     at_start_and_kink,
     at_upper_node,
     below_power,
@@ -45,7 +48,10 @@ def plans(goal: Statement) -> Iterator[dict[str, Any]]:
     samples = points(goal.variables, goal.facts)
     below = low(moment.form, goal.facts)
     seen: list[object] = []
-    for rows, bound in _rows(moment.form, stages, goal.facts):
+    proposed = _rows(moment.form, stages, goal.facts)
+    if len(stages) == 1:
+        proposed = chain(proposed, _envelopes(moment, stages[0], goal.facts))
+    for rows, bound in proposed:
         if rows in seen:
             continue
         seen.append(rows)
@@ -73,12 +79,17 @@ def _meets(bound: Term, claimed: Term, samples: list[dict[str, float]]) -> bool:
 Rows = tuple[tuple[Row, Form | None], ...]
 
 
+def _envelopes(found: Moment, stage: StageData, facts: Facts) -> Iterator[tuple[Rows, Term]]:
+    for row in envelopes.rows(found, stage, facts):
+        yield ((row, None),), found.bound
+
+
 def _rows(phi: Form, stages: list[StageData], facts: Facts) -> Iterator[tuple[Rows, Term]]:
     """Rows of multipliers for all stages, and the bound that they give."""
     if len(stages) == 1:
         for row in by_one(stages[0]):
             yield ((row, None),), value_after(row, stages[0], facts, False).at(ONE)
-    for peel in (_simple, _sharp, _chord, _mass):
+    for peel in (_simple, _sharp, _chord, _mass, _one_kink, _other_kink):
         found = _peeled(phi, stages, facts, peel)
         if found is not None:
             yield found
@@ -97,11 +108,11 @@ def _peeled(
         if found is None:
             return None
         row, current = found
-        after = current.form() if isinstance(current, Value) else current
+        after = _form(current)
         if k == 0:
             row = _first(row)
         rows.insert(0, (row, after if k > 0 else None))
-    after = current.form() if isinstance(current, Value) else current
+    after = _form(current)
     return tuple(rows), after.at(ONE)
 
 
@@ -137,7 +148,21 @@ def _mass(phi: Phi, data: StageData, facts: Facts, inner: bool) -> tuple[Row, Ph
     return by_mass(phi, data) if isinstance(phi, Value) else None
 
 
+def _one_kink(phi: Phi, data: StageData, facts: Facts, inner: bool) -> tuple[Row, Phi] | None:
+    row = at_start_and_kink(_form(phi), data, facts)
+    return None if row is None else (row, value_after(row, data, facts, True))
+
+
+def _other_kink(phi: Phi, data: StageData, facts: Facts, inner: bool) -> tuple[Row, Phi] | None:
+    row = at_kink_and_end(_form(phi), data, facts)
+    return None if row is None else (row, value_after(row, data, facts, True))
+
+
+def _form(phi: Phi) -> Form:
+    return phi.form() if isinstance(phi, Value) else phi
+
+
 def _chord(phi: Phi, data: StageData, facts: Facts, inner: bool) -> tuple[Row, Phi] | None:
-    form = phi.form() if isinstance(phi, Value) else phi
+    form = _form(phi)
     row = at_both_nodes(form, data, facts) or exactly(form, data, facts, inner)
     return None if row is None else (row, value_after(row, data, facts, True))

@@ -25,7 +25,7 @@ from dpsym.search.refutation.lp import maximise
 from dpsym.search.refutation.points import points
 from dpsym.search.refutation.problem import Goal, Problem, StageAt, enough, problem
 
-_MOST_POINTS, _MOST_DISTRIBUTIONS, _MOST_COLUMNS = 16, 5, 4000
+_MOST_POINTS, _MOST_DISTRIBUTIONS, _MOST_COLUMNS = 48, 5, 4000
 _DENOMINATORS = (10, 20, 30, 60, 100, 200, 500, 1000, 10**4, 10**6, 10**9)
 _SLACK, _LARGE, _FAR = 1e-6, 1e9, 60.0
 _READABLE, _INSIDE = 0.95, 1 - 1e-7  # parts of the kinks: with room for rounding, or next to none
