@@ -20,7 +20,16 @@ each_file = pytest.mark.parametrize("path", FILES, ids=module_name)
 ABOVE = {"cli", "scripts", "testing", "__main__", "__init__"}  # what people use
 COMMON = {"errors", "quadrature", "version"}  # imports nothing of the package
 TRANSLATION = {"translate"}  # between SymPy and the kernel's terms
-CHECKING = {"bounding", "checking", "closed_forms", "hints", "openings", "undefined", "wellformed"}
+CHECKING = {
+    "bounding",
+    "checking",
+    "closed_forms",
+    "hints",
+    "library",
+    "openings",
+    "undefined",
+    "wellformed",
+}
 EVIDENCE = {  # what people read of goals, proofs and witnesses; loads no SymPy but where it must
     "analytic",
     "certificates",
