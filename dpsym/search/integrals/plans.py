@@ -39,7 +39,16 @@ from dpsym.search.leaf.factoring import factors
 from dpsym.search.leaf.numeric import Values
 from dpsym.search.samples import number
 
-__all__ = ["Integrand", "NoPlan", "Samples", "Stretch", "moved", "pieces_of", "stretches"]
+__all__ = [
+    "Integrand",
+    "NoPlan",
+    "NoSamples",
+    "Samples",
+    "Stretch",
+    "moved",
+    "pieces_of",
+    "stretches",
+]
 
 Integrand = Callable[[Term, Term], Term]
 """What is integrated, by the densities p and q; zero where they are."""

@@ -14,8 +14,16 @@ from dpsym.kernel.refusal import Refusal
 from dpsym.kernel.rules import step
 from dpsym.kernel.rules_privacy import stage_data, statement_obligations
 from dpsym.kernel.sequents import Sequent, context
-from dpsym.kernel.statements import INTEGER, Assumed, Guarantee, Mechanism, Processed, Statement
-from dpsym.kernel.terms import Term
+from dpsym.kernel.statements import (
+    INTEGER,
+    Assumed,
+    Fact,
+    Guarantee,
+    Mechanism,
+    Processed,
+    Statement,
+)
+from dpsym.kernel.terms import MINUS_ONE, Term
 from dpsym.kernel.theorems import Theorem, prove
 from dpsym.search import leaf
 from dpsym.search.bounds import bounds
@@ -29,7 +37,7 @@ from dpsym.search.integrals.inferences import (
     nothing,
     settled,
 )
-from dpsym.search.integrals.plans import NoPlan
+from dpsym.search.integrals.plans import NoPlan, NoSamples
 from dpsym.search.integrals.roots import by_roots
 from dpsym.search.leaf.budget import Budget, OutOfBudget
 from dpsym.search.leaf.hinted import Hint
@@ -328,6 +336,8 @@ class _Prover:
                 with Budget(self.left()).enforced():
                     inference = next(found, None)
             except (OutOfBudget, Refusal, NoPlan) as stop:
+                if isinstance(stop, NoSamples) and _contradictory(goal):
+                    yield nothing(goal)
                 if count:
                     return  # what stopped the earlier ones says more
                 raise Stuck(str(stop), out_of_time=isinstance(stop, OutOfBudget)) from None
@@ -442,6 +452,11 @@ class _Prover:
 
     def used(self, goal: Statement, found: library.Use) -> Proof:
         return self.apply(goal, "use", theorem=found[0], mapping=found[1])
+
+
+def _contradictory(goal: Statement) -> bool:
+    """Whether it is easy that the facts contradict each other."""
+    return leaf.easy(Sequent(goal.facts, Fact(MINUS_ONE, ">=")))
 
 
 def _effort(premise: Sequent | Statement) -> int:
