@@ -201,7 +201,9 @@ def nothing(goal: Statement) -> Inference:
     regions = stage.pairs[0].regions if isinstance(stage, Mechanism) else ()
     piece = Piece(ZERO, None, Limit(ZERO), Limit(ZERO))
     pieces = tuple((piece,) if r.output else (Piece(ZERO),) for r in regions)
-    return "integral", {"low": (ZERO, ZERO), "pieces": pieces}
+    constraint = constraints(replace(claim, reverse=False))[0]
+    low = _low(constraint.form, goal) if isinstance(constraint, Moment) else (ZERO, ZERO)
+    return "integral", {"low": low, "pieces": pieces}
 
 
 def settled(goal: Statement, item: Term) -> bool:
