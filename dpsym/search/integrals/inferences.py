@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from dpsym.kernel.definitions import Form, Moment, constraints
@@ -26,7 +27,7 @@ from dpsym.search.forms import low
 from dpsym.search.integrals.cuts import Split, vanishing
 from dpsym.search.integrals.losses import candidates
 from dpsym.search.integrals.masses import mass_plan
-from dpsym.search.integrals.plans import NeedsFloor, NoPlan, moved, pieces_of
+from dpsym.search.integrals.plans import Given, NeedsFloor, NoPlan, given, moved, pieces_of
 from dpsym.search.integrals.sampling import is_largest, parameters
 from dpsym.search.integrals.whole import as_whole, known_value, one_by_one
 from dpsym.search.privacy.leaves import plausible
@@ -145,7 +146,21 @@ def _unsigned(goal: Statement, item: Term) -> Term:
 
 
 def _integral(goal: Statement, pair: Pair, form: Form, swap: bool) -> dict[str, Any]:
-    names = {name for name, _ in goal.variables}
+    pieces = []
+    for region in pair.regions:
+        found = _planned(given(goal, region, form.f), region, swap, form)
+        if isinstance(found, Exception):
+            raise found
+        pieces.append(found)
+    return {"low": _low(form, goal), "pieces": tuple(pieces)}
+
+
+@lru_cache(maxsize=500)
+def _planned(
+    known: Given, region: Region, swap: bool, form: Form
+) -> tuple[Piece, ...] | Split | NoPlan | NeedsFloor:
+    """The pieces, or what there is instead of them."""
+    names = {name for name, _ in known.variables}
 
     def integrand(p: Term, q: Term) -> Term:
         for gone, other, value in ((p, q, form.at_q), (q, p, form.at_p)):
@@ -154,13 +169,15 @@ def _integral(goal: Statement, pair: Pair, form: Form, swap: bool) -> dict[str, 
                     raise NoPlan("an infinite divergence")
                 return value * other
         for density in (p, q):
-            zero = None if density is ZERO else vanishing(density, goal.facts, names)
+            zero = None if density is ZERO else vanishing(density, known.facts, names)
             if zero is not None:
                 raise Split(zero)
         return homogeneous(form.f, p, q)
 
-    pieces = tuple(pieces_of(goal, region, swap, integrand) for region in pair.regions)
-    return {"low": _low(form, goal), "pieces": pieces}
+    try:
+        return pieces_of(known, region, swap, integrand)
+    except (Split, NoPlan, NeedsFloor) as instead:
+        return instead.with_traceback(None)
 
 
 def _low(form: Form, goal: Statement) -> tuple[Term, Term] | None:
@@ -179,14 +196,15 @@ def _sides(goal: Statement, pair: Pair) -> dict[str, Any]:
     found = []
     for region in pair.regions:
         sides: list[tuple[Piece, ...]] = []
+        known = given(goal, region)
         for sign in (ONE, num(-1)):
-            sides.append(pieces_of(goal, _only(region, sign * region.p), False, _first))
+            sides.append(pieces_of(known, _only(region, sign * region.p), False, _first))
         shift = _shift(goal, region)
         for sign, pieces in zip((ONE, num(-1)), tuple(sides), strict=True):
             if shift is not None:
                 sides.append(moved(goal, region, pieces, shift))
             else:
-                sides.append(pieces_of(goal, _only(region, sign * region.q), False, _first))
+                sides.append(pieces_of(known, _only(region, sign * region.q), False, _first))
         found.append(tuple(sides))
     return {"pieces": tuple(found)}
 
