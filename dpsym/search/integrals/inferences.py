@@ -23,7 +23,7 @@ from dpsym.kernel.statements import (
 )
 from dpsym.kernel.terms import ONE, ZERO, Term, add, num, substitute, var
 from dpsym.search import leaf
-from dpsym.search.forms import low
+from dpsym.search.forms import folded, low
 from dpsym.search.integrals.cuts import Split, vanishing
 from dpsym.search.integrals.losses import candidates
 from dpsym.search.integrals.masses import mass_plan
@@ -148,7 +148,9 @@ def _unsigned(goal: Statement, item: Term) -> Term:
 def _integral(goal: Statement, pair: Pair, form: Form, swap: bool) -> dict[str, Any]:
     pieces = []
     for region in pair.regions:
-        found = _planned(given(goal, region, form.f), region, swap, form)
+        p, q = map(folded, (region.q, region.p) if swap else (region.p, region.q))
+        alike = replace(region, p=p, q=q)
+        found = _planned(given(goal, alike, form.f), alike, form)
         if isinstance(found, Exception):
             raise found
         pieces.append(found)
@@ -157,7 +159,7 @@ def _integral(goal: Statement, pair: Pair, form: Form, swap: bool) -> dict[str, 
 
 @lru_cache(maxsize=500)
 def _planned(
-    known: Given, region: Region, swap: bool, form: Form
+    known: Given, region: Region, form: Form
 ) -> tuple[Piece, ...] | Split | NoPlan | NeedsFloor:
     """The pieces, or what there is instead of them."""
     names = {name for name, _ in known.variables}
@@ -175,7 +177,7 @@ def _planned(
         return homogeneous(form.f, p, q)
 
     try:
-        return pieces_of(known, region, swap, integrand)
+        return pieces_of(known, region, integrand)
     except (Split, NoPlan, NeedsFloor) as instead:
         return instead.with_traceback(None)
 
@@ -198,13 +200,13 @@ def _sides(goal: Statement, pair: Pair) -> dict[str, Any]:
         sides: list[tuple[Piece, ...]] = []
         known = given(goal, region)
         for sign in (ONE, num(-1)):
-            sides.append(pieces_of(known, _only(region, sign * region.p), False, _first))
+            sides.append(pieces_of(known, _only(region, sign * region.p), _first))
         shift = _shift(goal, region)
         for sign, pieces in zip((ONE, num(-1)), tuple(sides), strict=True):
             if shift is not None:
                 sides.append(moved(goal, region, pieces, shift))
             else:
-                sides.append(pieces_of(known, _only(region, sign * region.q), False, _first))
+                sides.append(pieces_of(known, _only(region, sign * region.q), _first))
         found.append(tuple(sides))
     return {"pieces": tuple(found)}
 

@@ -98,14 +98,14 @@ def given(goal: Statement, region: Region, *others: Term) -> Given:
     )
 
 
-def pieces_of(known: Given, region: Region, swap: bool, integrand: Integrand) -> tuple[Piece, ...]:
+def pieces_of(known: Given, region: Region, integrand: Integrand) -> tuple[Piece, ...]:
     """Pieces for one region. Raises ``Split`` or ``NoPlan``."""
-    return _Planner(known, region, swap, integrand).pieces()
+    return _Planner(known, region, integrand).pieces()
 
 
 def stretches(goal: Statement, region: Region) -> Iterator[tuple[Stretch, Term, Term, Samples]]:
     """Intervals of outputs with the forms of p and q there, and sample values of the parameters."""
-    planner = _Planner(given(goal, region), region, False, lambda p, q: p)
+    planner = _Planner(given(goal, region), region, lambda p, q: p)
     for one in planner.stretches():
         known = replace(one, facts=planner.inside(one))
         p, q = planner.single(planner.p, known), planner.single(planner.q, known)
@@ -140,10 +140,10 @@ def moved(
 
 
 class _Planner:
-    def __init__(self, known: Given, region: Region, swap: bool, integrand: Integrand) -> None:
+    def __init__(self, known: Given, region: Region, integrand: Integrand) -> None:
         self.variables, self.facts, self.radicals = known.variables, known.facts, known.radicals
         self.region, self.integrand = region, integrand
-        self.p, self.q = (region.q, region.p) if swap else (region.p, region.q)
+        self.p, self.q = region.p, region.q
         self.samples = parameters(self.variables, self.facts, _SAMPLES)
         if not self.samples:
             raise NoSamples("no sample values of the parameters")
