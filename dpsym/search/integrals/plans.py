@@ -149,6 +149,7 @@ class _Planner:
             raise NoSamples("no sample values of the parameters")
         self.x, self.whole = var(region.output or "$x"), region.kind == INTEGER
         self.known: dict[tuple[Term | None, Term | None], Values] = {}
+        self.rows: dict[tuple[Term, Term, int], list[tuple[bool, ...]]] = {}
 
     def pieces(self) -> tuple[Piece, ...]:
         if self.region.output is None:
@@ -197,18 +198,23 @@ class _Planner:
     ) -> Iterator[tuple[Term, ...]]:
         """The forms that the terms have just before the point (-1), at it (0) and after it (1)."""
         normal = context(self.facts).canon.normal
-        places = np.array(numbers(item, self.samples))
-        known = np.isfinite(places)
-        near = np.where(known, places, 0.0)
-        sides = []
-        for way in ways:
-            x = near + way * 1e-7 * (1 + np.abs(near))
-            sides.append(Values({**self.points(1), str(self.x.value): x}, len(self.samples)))
         for term in whole:
             if term.kinked:
-                rows = [map(tuple, choices(term, side)[0][known].tolist()) for side in sides]
+                rows = [self.row(item, term, way) for way in ways]
                 for found in dict.fromkeys(zip(*rows, strict=True)):
                     yield tuple(normal(chosen(term, row)) for row in found)
+
+    def row(self, item: Term, term: Term, way: int) -> list[tuple[bool, ...]]:
+        """The choices of a term just before, at or after the point, for each sample."""
+        key = item, term, way
+        if key not in self.rows:
+            places = np.array(numbers(item, self.samples))
+            known = np.isfinite(places)
+            near = np.where(known, places, 0.0)
+            at = near + way * 1e-7 * (1 + np.abs(near))
+            side = Values({**self.points(1), str(self.x.value): at}, len(self.samples))
+            self.rows[key] = list(map(tuple, choices(term, side)[0][known].tolist()))
+        return self.rows[key]
 
     def starts(self, item: Term, stretch: Stretch, whole: Sequence[Term]) -> list[Term]:
         """The integers at which pieces start because of a cut: behind an integer, too, if a term
