@@ -148,11 +148,16 @@ def _unsigned(goal: Statement, item: Term) -> Term:
 def _integral(goal: Statement, pair: Pair, form: Form, swap: bool) -> dict[str, Any]:
     pieces = []
     for region in pair.regions:
-        p, q = map(folded, (region.q, region.p) if swap else (region.p, region.q))
+        whole = (region.q, region.p) if swap else (region.p, region.q)
+        p, q = map(folded, whole)
         alike = replace(region, p=p, q=q)
         found = _planned(given(goal, alike, form.f), alike, form)
         if isinstance(found, Exception):
             raise found
+        if p is ZERO and whole[0] is not ZERO:  # which the rule is to be told
+            found = tuple(replace(piece, p=ZERO) for piece in found)
+        if q is ZERO and whole[1] is not ZERO:
+            found = tuple(replace(piece, q=ZERO) for piece in found)
         pieces.append(found)
     return {"low": _low(form, goal), "pieces": tuple(pieces)}
 
