@@ -227,8 +227,10 @@ def nothing(goal: Statement) -> Inference:
     piece = Piece(ZERO, None, Limit(ZERO), Limit(ZERO))
     pieces = tuple((piece,) if r.output else (Piece(ZERO),) for r in regions)
     constraint = constraints(replace(claim, reverse=False))[0]
-    low = _low(constraint.form, goal) if isinstance(constraint, Moment) else (ZERO, ZERO)
-    return "integral", {"low": low, "pieces": pieces}
+    below: tuple[Term, Term] | None = (ZERO, ZERO)
+    if isinstance(constraint, Moment):  # what the form is without the facts
+        below = _low(constraint.form, replace(goal, facts=()))
+    return "integral", {"low": below, "pieces": pieces}
 
 
 def settled(goal: Statement, item: Term) -> bool:
