@@ -186,16 +186,7 @@ class _Derivation:
                 continue
             ((name, _),) = pair.variables
             high = {name: self.scope.term(family.high, "sensitivity")}
-            regions = tuple(
-                replace(
-                    region,
-                    p=tm.substitute(region.p, high),
-                    q=tm.substitute(region.q, high),
-                    facts=tuple(fact.substitute(high) for fact in region.facts),
-                )
-                for region in pair.regions
-            )
-            yield replace(pair, regions=regions, variables=(), facts=())
+            yield statements.replaced(replace(pair, variables=(), facts=()), high)
 
     def goal(self, pair: Pair, claim: statements.Guarantee) -> Statement:
         return Statement(self.scope.variables, self.facts, (Mechanism((pair,)),), (claim,))

@@ -32,7 +32,7 @@ Key = TypeVar("Key")
 NOTHING: frozenset[Any] = frozenset()
 UNIT: Monomial = (NOTHING, NOTHING)
 _ONE = fmpq(1)
-_CACHE, _CANONS = 200_000, 3000
+_CACHE, _CANONS, _MOST_SHIFTS = 200_000, 3000, 50
 
 
 def constant(value: fmpq | int) -> Poly:
@@ -382,9 +382,7 @@ class Canon:
             return plus(others[0], self._hinge(plus(first, others[0], -1)))
         if op == "min":  # a - max(a - b, 0)
             return plus(first, self._hinge(plus(first, others[0], -1)), -1)
-        if op == "lgamma":
-            return atom(tm.lgamma(to_term(first)))
-        by_op = {"exp": self._exp, "log": self._log, "sqrt": self._sqrt}
+        by_op = {"exp": self._exp, "log": self._log, "sqrt": self._sqrt, "lgamma": self._lgamma}
         return by_op[op](first) if op in by_op else self._reflected(op, first)
 
     def _exp(self, poly: Poly) -> Poly:
@@ -440,6 +438,15 @@ class Canon:
             out, value = self.times(out, _sqrt_number(value)), _ONE
         rest = self.times(scaled(rest, value), product(left))
         return out if rest == constant(1) else self.times(out, atom(tm.sqrt(to_term(rest))))
+
+    def _lgamma(self, poly: Poly) -> Poly:
+        """lgamma(u + 1) = lgamma(u) + log u where u is positive; lgamma(1) = 0."""
+        size = poly.get(UNIT, fmpq())
+        step = (size >= 1) - (size < 0)
+        other = plus(poly, constant(step), -1)  # not known to be positive, if it is smaller
+        if step and abs(size) < _MOST_SHIFTS and (step < 0 or self.has_sign(other, True)):
+            return plus(self._lgamma(other), self._log(other if step > 0 else poly), step)
+        return {} if poly == constant(1) else atom(tm.lgamma(to_term(poly)))
 
     def _hinge(self, poly: Poly) -> Poly:
         """max(u, 0): positive factors go outside, and max(-u, 0) = max(u, 0) - u."""

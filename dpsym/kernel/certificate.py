@@ -56,13 +56,11 @@ def _once(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     return found
 
 
-def _no_float(text: str) -> Any:
+def _refuse(text: str) -> Any:
     raise Refusal("certificate", "whole numbers and strings only", text)
 
 
-_DECODER = json.JSONDecoder(
-    object_pairs_hook=_once, parse_float=_no_float, parse_constant=_no_float
-)
+_DECODER = json.JSONDecoder(object_pairs_hook=_once, parse_float=_refuse, parse_constant=_refuse)
 
 
 class _Reader:

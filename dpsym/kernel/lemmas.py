@@ -121,9 +121,8 @@ _BY_ARGUMENTS: dict[tuple[Kind, ...], dict[str, Callable[..., Instance]]] = {
         # atan(u) < pi/2, atan(u) >= pi/2 - 1/u for u > 0
         "atan_above": lambda u: above(PI * fmpq(1, 2) - atan(u)),
         "atan_below": lambda u: given(at_least(atan(u) - PI * fmpq(1, 2) + 1 / u), u),
-        # 0 < erfc(u) < 2
+        # erfc(u) > 0
         "erfc_positive": lambda u: above(erfc(u)),
-        "erfc_below_two": lambda u: above(2 - erfc(u)),
     },
     (TERM, TERM): {
         # sqrt(a) sqrt(c) <= (a + c)/2 for a >= 0, c > 0

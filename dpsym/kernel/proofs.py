@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 from dpsym.kernel import boxes, rules_algebra, rules_calculus, rules_logic
 from dpsym.kernel.kinds import FACT, FACTS, RowKind
 from dpsym.kernel.limits import interruptible
-from dpsym.kernel.refusal import Refusal, TooLarge
+from dpsym.kernel.refusal import Refusal, TooLarge, require
 from dpsym.kernel.rules import RULES, Goal, step
 from dpsym.kernel.sequents import Facts, Sequent, defined
 from dpsym.kernel.statements import Fact
@@ -95,8 +95,7 @@ def check(goal: Goal, proof: Proof) -> None:
 
 def check_all(goals: Sequence[Goal], proofs: tuple[Proof, ...]) -> None:
     """Check one proof for each goal, in order."""
-    if len(goals) != len(proofs):
-        raise Refusal("proof", f"{len(goals)} proofs of definedness", len(proofs))
+    require(len(goals) == len(proofs), "proof", "as many proofs of definedness", len(proofs))
     for goal, proof in zip(goals, proofs, strict=True):
         check(goal, proof)
 

@@ -13,7 +13,6 @@ from typing import Any
 
 from dpsym.kernel.kinds import Kind
 from dpsym.kernel.refusal import Refusal
-from dpsym.kernel.refusal import require as require
 from dpsym.kernel.sequents import Sequent
 from dpsym.kernel.statements import Statement
 

@@ -144,9 +144,7 @@ def secant(goal: Sequent, name: str, start: Term, direction: int, before: Term) 
     about.relation(near, start, "secant")
     require(name not in before.vars, "secant", "a point without", name)
     beyond = with_facts(about.rest, *(Fact(direction * (end - x), rel) for end, rel in far))
-    closed, inside = (
-        with_facts(beyond, Fact(direction * (x - before), rel)) for rel in (">=", ">")
-    )
+    closed, inside = (with_facts(beyond, Fact(direction * (x - before), r)) for r in (">=", ">"))
     bend = derivative(derivative(item, name), name)
     base = with_facts(about.rest, *(Fact(direction * (end - start), rel) for end, rel in far))
     return keep(

@@ -24,6 +24,11 @@ from dpsym.kernel.statements import Fact, Guarantee, Mechanism, Pair, Region, St
 from dpsym.kernel.terms import ONE, ZERO, Term, substitute, var
 
 
+def _one(regions: tuple[Region, ...], rule: str) -> Region:
+    require(len(regions) == 1, rule, "one region", len(regions))
+    return regions[0]
+
+
 def _mechanism(goal: Statement, rule: str) -> Mechanism:
     only = goal.stages[0] if len(goal.stages) == 1 else goal.stages
     return expect(Mechanism, only, rule, "one explicit mechanism")
@@ -79,7 +84,7 @@ def named(goal: Statement, name: str, value: Term, kind: str) -> list[Goal]:
     """
     rp.within(rp.declared(goal.variables), value)
     n, claim = var(name), rp.only_claim(goal, "named")
-    same = kind == st.REAL or is_integer(value, dict(goal.variables))
+    same = kind == st.REAL or rp.is_integer(value, dict(goal.variables))
     above = Fact(n - value, ">=") if same else Fact(n + 1 - value, ">")
     facts = (Fact(value - n, ">="), above)
     return [*obligations(goal.facts, value), rp.with_variable(goal, name, facts, claim, kind)]
@@ -94,43 +99,14 @@ def equal(goal: Statement, name: str, value: Term) -> list[Goal]:
     Fails when x is not a variable of the goal, or an integer and e is not.
     """
     kinds = dict(goal.variables)
-    fits = name in kinds and (kinds[name] == st.REAL or is_integer(value, kinds))
+    fits = name in kinds and (kinds[name] == st.REAL or rp.is_integer(value, kinds))
     require(fits, "equal", "a variable, and an integer for an integer", name)
     rp.within(rp.declared(goal.variables) - {name}, value)
     gap = var(name) - value
     sides = [Sequent(goal.facts, Fact(side, ">=")) for side in (gap, -gap)]
     left = tuple(pair for pair in goal.variables if pair[0] != name)
-    return [*obligations(goal.facts, value), *sides, _replaced(goal, {name: value}, left)]
-
-
-def _replaced(
-    goal: Statement, names: dict[str, Term], variables: tuple[tuple[str, str], ...]
-) -> Statement:
-    """The goal with other terms for some of its variables."""
-
-    def facts(given: Facts) -> Facts:
-        moved = (fact.substitute(names) for fact in given)
-        return tuple(fact for fact in moved if not context(()).evident(fact))
-
-    def moved(item: Term | None) -> Term | None:
-        return None if item is None else substitute(item, names)
-
-    def region(one: Region) -> Region:
-        p, q = substitute(one.p, names), substitute(one.q, names)
-        return replace(one, p=p, q=q, facts=facts(one.facts), weight=moved(one.weight))
-
-    def pair(one: Pair) -> Pair:
-        regions = tuple(region(item) for item in one.regions)
-        return replace(one, regions=regions, facts=facts(one.facts))
-
-    stages = tuple(
-        Mechanism(tuple(pair(item) for item in stage.pairs))
-        if isinstance(stage, Mechanism)
-        else replace(stage, guarantees=tuple(g.substitute(names) for g in stage.guarantees))
-        for stage in goal.stages
-    )
-    claims = tuple(claim.substitute(names) for claim in goal.claims)
-    return Statement(variables, facts(goal.facts), stages, claims)
+    moved = st.replaced(goal, {name: value}, context(()).evident)
+    return [*obligations(goal.facts, value), *sides, replace(moved, variables=left)]
 
 
 @privacy_rule()
@@ -388,19 +364,9 @@ def _ends(goal: Statement, region: Region) -> tuple[End, End]:
 
 
 def _integer(goal: Statement, end: End) -> End:
-    whole = end is None or is_integer(end, dict(goal.variables))
-    require(whole, "integral", "integer ends of a sum", end)
+    fits = end is None or rp.is_integer(end, dict(goal.variables))
+    require(fits, "integral", "integer ends of a sum", end)
     return end
-
-
-def is_integer(item: Term, kinds: dict[str, str]) -> bool:
-    """Whether the term is built from integers so that it is evidently one."""
-    if item.op == "num":
-        return bool(item.value.q == 1)
-    if item.op == "var":
-        return kinds.get(item.value) == st.INTEGER
-    fits = item.op in ("add", "mul", "max", "min") or (item.op == "pow" and item.value > 0)
-    return fits and all(is_integer(arg, kinds) for arg in item.args)
 
 
 def _over(
@@ -479,52 +445,62 @@ def masses(
     where each r_j has mass 1: it is p or q, with the output shifted and scaled (scale > 0; for
     integers 1, and the shift an integer), and parameters replaced by others that satisfy F. With a
     mirror m, the mean of phi at x and at m - x is meant; phi has an integral as in ``integral``.
-    Fails for several regions, a shift, scale or mirror on a part of the line, and parameters
-    replaced in an unnormalised pair.
+    On the integers from an end on, a mass shifted by a natural number is zero before its own first
+    integer; there the first premise is one for each integer, without that mass. Fails for several
+    regions, another shift, scale or mirror on a part of the line, and parameters replaced in an
+    unnormalised pair.
     """
     claim, form, bound = _moment(goal, "masses")
     pair = _only_pair(goal, "masses")
-    require(len(pair.regions) == 1, "masses", "one region", len(pair.regions))
-    (region,) = pair.regions
+    region = _one(pair.regions, "masses")
     name, kinds = expect(str, region.output, "masses", "densities"), dict(goal.variables)
     given = with_facts(goal.facts, *region.facts)
     p, q = (region.q, region.p) if claim.reverse else (region.p, region.q)
     out, value = _value(form, (p, None), (q, None), given)
     if mirror is not None:
         centre, low = mirror
-        whole = region.kind == st.REAL or is_integer(centre, kinds)
+        whole = region.kind == st.REAL or rp.is_integer(centre, kinds)
         require(whole and not region.facts, "masses", "a mirror of the whole line", centre)
         rp.within(rp.declared(goal.variables), centre)
         out += [*obligations(goal.facts, centre), *_has_integral(goal, form, low)]
         value = (value + substitute(value, {name: centre - var(name)})) / 2
-    total = mass = ZERO
+    mass, early = ZERO, list[tuple[int, Term]]()
     for one in masses:
         names = dict(one.mapping)
         moved = one.shift is not ZERO or one.scale is not ONE
-        require(not (moved and region.facts), "masses", "shifts of the whole line only", one)
+        delay = _delay(goal, region, one.shift) if moved and region.facts else 0
         require(pair.normalised or not names, "masses", "the same parameters", one)
         require(set(names) <= set(kinds), "masses", "parameters of the goal", sorted(names))
         for item, kind in [(one.shift, region.kind), *((names[n], kinds[n]) for n in names)]:
-            whole = kind == st.REAL or is_integer(item, kinds)
+            whole = kind == st.REAL or rp.is_integer(item, kinds)
             require(whole, "masses", "integers for integers", item)
-        fits = region.kind == st.REAL or one.scale is ONE
-        require(fits, "masses", "no scale for integers", one.scale)
+        require(region.kind == st.REAL or one.scale is ONE, "masses", "no scale for integers", one)
         fixed = (one.coefficient, one.shift, one.scale, *names.values())
         rp.within(rp.declared(goal.variables), *fixed)
-        require(
-            not any(set(names) & fact.term.vars for fact in region.facts),
-            "masses",
-            "a region free of the parameters that are replaced",
-            one,
-        )
-        facts = (fact.substitute(names) for fact in goal.facts)
-        out += obligations(goal.facts, *fixed)
-        out += unless_evident(goal.facts, Fact(one.scale, ">"), *facts)
+        kept = not any(set(names) & fact.term.vars for fact in region.facts)
+        require(kept, "masses", "a region free of the parameters that are replaced", one)
+        needed = [Fact(one.scale, ">"), *(fact.substitute(names) for fact in goal.facts)]
+        out += [*obligations(goal.facts, *fixed), *unless_evident(goal.facts, *needed)]
         at = {**names, name: one.scale * (var(name) - one.shift)}
         density = substitute(region.p if one.density == "p" else region.q, at)
-        total, mass = total + one.coefficient * one.scale * density, mass + one.coefficient
-    out += [*obligations(given, total, value), sq.normal(given, total - value, ">=")]
+        early.append((delay, one.coefficient * one.scale * density))
+        mass += one.coefficient
+    last = max([0, *(delay for delay, _ in early)])
+    start = expect(Term, _ends(goal, region)[0], "masses", "a start") if last else ZERO
+    beyond = with_facts(given, Fact(var(name) - start - last, ">=")) if last else given
+    for i in range(last + 1):  # at the integers where not all of the masses have begun, and then
+        known, here = (goal.facts, {name: start + i}) if i < last else (beyond, {})
+        gap = substitute(tm.add(*(item for delay, item in early if delay <= i)) - value, here)
+        out += [*obligations(known, gap), sq.normal(known, gap, ">=")]
     return list(dict.fromkeys([*out, *rp.shown(goal.facts, bound - mass)]))
+
+
+def _delay(goal: Statement, region: Region, shift: Term) -> int:
+    """By how many integers a mass begins later than the region, which must have no end."""
+    small = [i for i in range(20) if shift is tm.num(i)]
+    half = region.kind == st.INTEGER and _ends(goal, region)[1] is None
+    require(half and bool(small), "masses", "natural shifts from an integer on, or a line", region)
+    return small[0]
 
 
 SIDES = ListKind(RowKind((ListKind(PIECE), ListKind(PIECE), ListKind(PIECE), ListKind(PIECE))))
@@ -557,4 +533,28 @@ def distributions(goal: Statement, pieces: tuple[tuple[Pieces, ...], ...]) -> li
             out, totals[i] = out + more, totals[i] - value
     for total in totals:
         out += rp.shown(goal.facts, total)
+    return list(dict.fromkeys(out))
+
+
+@privacy_rule(parameters=RowKind((TERM, TERM)))
+def series(goal: Statement, parameters: tuple[Term, Term]) -> list[Goal]:
+    """F |- u > 0   F, x >= 0 |- p - e^-u u^x/x! >= 0, e^-u u^x/x! - p >= 0     and so for q and v
+    --------------------------------------------------------------------------------------------
+    F, one pair on the integers from 0 on => Distributions
+
+    by the exponential series. On the integers from 0 to n, by the binomial theorem, the masses are
+    n!/(x! (n - x)!) u^x (1 - u)^(n - x), and 1 - u > 0 too. Fails for other regions, and an
+    unnormalised pair.
+    """
+    require(rp.only_claim(goal, "series").name == "Distributions", "series", "that claim", goal)
+    region = _one(_normalised(goal, "series").regions, "series")
+    (start, stop), x = _ends(goal, region), var(region.output or "$")
+    require(region.kind == st.INTEGER and start is ZERO, "series", "integers from 0 on", region)
+    out = [] if stop is None else unless_evident(goal.facts, Fact(stop, ">"))
+    for item, u in zip((region.p, region.q), parameters, strict=True):
+        rp.within(rp.declared(goal.variables), u)
+        law = x * tm.log(u) - tm.lgamma(x + 1) - (u if stop is None else tm.lgamma(stop - x))
+        if stop is not None:
+            law = law + tm.lgamma(stop) + (stop - 1 - x) * tm.log(1 - u)
+        out += _written((item, tm.exp(law)), with_facts(goal.facts, *region.facts))[0]
     return list(dict.fromkeys(out))

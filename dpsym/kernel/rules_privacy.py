@@ -12,8 +12,6 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TypeVar
 
-from flint import fmpq
-
 from dpsym.kernel import definitions as df
 from dpsym.kernel import kinds as kd
 from dpsym.kernel import sequents as sq
@@ -21,7 +19,7 @@ from dpsym.kernel import statements as st
 from dpsym.kernel import terms as tm
 from dpsym.kernel.definitions import P_RAY, Q_RAY, Form, Moment, Support, T, constraints
 from dpsym.kernel.kinds import NAME, TERM, ListKind, MaybeKind, RowKind
-from dpsym.kernel.refusal import Refusal, expect, require
+from dpsym.kernel.refusal import expect, require
 from dpsym.kernel.rules import Goal, privacy_rule
 from dpsym.kernel.sequents import Facts, Sequent, context, obligations, with_facts
 from dpsym.kernel.statements import Assumed, Fact, Guarantee, Mechanism, Pair, Processed, Statement
@@ -71,7 +69,7 @@ def within(names: frozenset[str], *items: Term) -> None:
 
 def guarantee_obligations(statement: Statement, *guarantees: Guarantee) -> list[Sequent]:
     """What makes the arguments defined and the definitions' conditions hold."""
-    names, known = declared(statement.variables), context(statement.facts)
+    names = declared(statement.variables)
     out: list[Sequent] = []
     for guarantee in guarantees:
         df.definition(guarantee)
@@ -81,8 +79,7 @@ def guarantee_obligations(statement: Statement, *guarantees: Guarantee) -> list[
                 within(names | {st.RATIO} if function else names, arg)
                 given = with_facts(statement.facts, *([Fact(T, ">")] if function else []))
                 out += obligations(given, arg)
-        needed = (fact for fact in df.conditions(guarantee) if not known.evident(fact))
-        out += [Sequent(statement.facts, fact) for fact in needed]
+        out += sq.unless_evident(statement.facts, *df.conditions(guarantee))
     return out
 
 
@@ -130,6 +127,16 @@ def assumed(statement: Statement, rule: str) -> tuple[Assumed, ...]:
     """The stages, all of which are assumed guarantees."""
     what = "stages that are guarantees"
     return tuple(expect(Assumed, stage, rule, what) for stage in statement.stages)
+
+
+def is_integer(item: Term, kinds: dict[str, str]) -> bool:
+    """Whether the term is built from integers so that it is evidently one."""
+    if item.op == "num":
+        return bool(item.value.q == 1)
+    if item.op == "var":
+        return kinds.get(item.value) == st.INTEGER
+    fits = item.op in ("add", "mul", "max", "min") or (item.op == "pow" and item.value > 0)
+    return fits and all(is_integer(arg, kinds) for arg in item.args)
 
 
 def with_variable(
@@ -212,9 +219,7 @@ def every(goal: Statement, name: str) -> list[Goal]:
     Fails when the claim is not a family or x is not new.
     """
     claim = only_claim(goal, "every")
-    found = df.member(claim, tm.var(name))
-    if found is None:
-        raise Refusal("every", "a claim that is a family", claim)
+    found = expect(tuple, df.member(claim, tm.var(name)), "every", "a claim that is a family")
     return [with_variable(goal, name, *found)]
 
 
@@ -232,12 +237,9 @@ def specialise(goal: Statement, stage: int, guarantee: int, value: Term) -> list
     require(guarantee < len(given), "specialise", "the index of a guarantee", guarantee)
     within(declared(goal.variables), value)
     found = df.member(given[guarantee], value)
-    if found is None:
-        raise Refusal("specialise", "a guarantee that is a family", given[guarantee])
-    facts, one = found
+    facts, one = expect(tuple, found, "specialise", "a guarantee that is a family")
     more = replace(goal, stages=(*stages[:stage], Assumed((*given, one)), *stages[stage + 1 :]))
-    shown = [Sequent(goal.facts, fact) for fact in facts]
-    return [*obligations(goal.facts, value), *shown, more]
+    return [*obligations(goal.facts, value), *(Sequent(goal.facts, f) for f in facts), more]
 
 
 @privacy_rule(first=INDEX, last=INDEX, guarantees=kd.GUARANTEES)
@@ -265,16 +267,15 @@ def use(goal: Statement, theorem: object, mapping: tuple[tuple[str, Term], ...])
     F, S => claim
 
     Fails when a stage lacks a guarantee, the claims differ, or an integer variable gets a term that
-    is not an integer variable or number.
+    is not evidently an integer.
     """
     known: Statement = theorem.statement  # type: ignore[attr-defined]
     names, own, kinds = dict(mapping), dict(goal.variables), dict(known.variables)
     require(set(names) == set(kinds), "use", "a term for each variable", sorted(names))
     within(declared(goal.variables), *names.values())
     for name, value in names.items():
-        whole = isinstance(value.value, fmpq) and value.value.q == 1
-        whole = whole or (value.op == "var" and own[value.value] == st.INTEGER)
-        require(kinds[name] == st.REAL or whole, "use", "an integer for an integer", value)
+        whole = kinds[name] == st.REAL or is_integer(value, own)
+        require(whole, "use", "an integer for an integer", value)
     require(len(known.stages) == len(goal.stages), "use", "as many stages", len(known.stages))
     for needed, given in zip(assumed(known, "use"), assumed(goal, "use"), strict=True):
         for wanted in (guarantee.substitute(names) for guarantee in needed.guarantees):
@@ -285,8 +286,7 @@ def use(goal: Statement, theorem: object, mapping: tuple[tuple[str, Term], ...])
         have = any(_implies(goal.facts, other, claim) for other in proved)
         require(have, "use", "the claim of the theorem", claim)
     facts = (fact.substitute(names) for fact in known.facts)
-    shown = [Sequent(goal.facts, f) for f in facts if not context(goal.facts).evident(f)]
-    return [*obligations(goal.facts, *names.values()), *shown]
+    return [*obligations(goal.facts, *names.values()), *sq.unless_evident(goal.facts, *facts)]
 
 
 def _implies(facts: Facts, given: Guarantee, wanted: Guarantee) -> bool:

@@ -15,8 +15,9 @@ means is in ``definitions``.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Union
+from typing import Any, Union
 
 from dpsym.kernel.refusal import Refusal
 from dpsym.kernel.terms import Term, substitute
@@ -125,3 +126,17 @@ class Statement:
     facts: tuple[Fact, ...]
     stages: tuple[Stage, ...]
     claims: tuple[Guarantee, ...]
+
+
+def replaced(
+    item: Any, names: dict[str, Term], idle: Callable[[Fact], bool] = lambda fact: False
+) -> Any:
+    """Any of these data with other terms for variables, without the facts that become ``idle``."""
+    if isinstance(item, Term):
+        return substitute(item, names)
+    if isinstance(item, tuple):
+        moved = (replaced(part, names, idle) for part in item)
+        return tuple(part for part in moved if not (isinstance(part, Fact) and idle(part)))
+    fields: tuple[str, ...] = getattr(item, "__match_args__", ())
+    parts = (replaced(getattr(item, name), names, idle) for name in fields)
+    return type(item)(*parts) if fields else item

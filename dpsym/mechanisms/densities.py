@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import ClassVar, Union
+from typing import Any, ClassVar, Union
 
 import sympy as sp
 
@@ -97,7 +97,11 @@ class _Pair(Mechanism, abstract=True):
         if x is None:
             x = variable_of("p, q", self._noises())
         p, q = (law.at(x) if isinstance(law, Noise) else law for law in (self.p, self.q))
-        part = Part(p, q, x, self.support, self.integer)
+        support = self.support
+        common = _common_support(p, q, x) if self.integer and support is sp.S.Reals else None
+        if common is not None:
+            (p, q), support = (law.args[0].expr for law in (p, q)), common
+        part = Part(p, q, x, support, self.integer)
         return (Neighbours((part,), normalised=self.normalised),)
 
 
@@ -217,6 +221,27 @@ def _laws(p: object, q: object, support: sp.Set, integer: bool) -> tuple[Noise, 
         if not law.normalised:
             raise InputError(name, "a distribution with a normalised density", law)
     return laws
+
+
+def _common_support(p: sp.Expr, q: sp.Expr, x: sp.Symbol) -> sp.Interval | None:
+    """The integers between two ends, if p and q are zero at all others and are written so."""
+    conditions = []
+    for law in (p, q):
+        pieces: tuple[Any, ...] = law.args if isinstance(law, sp.Piecewise) else ()
+        if len(pieces) != 2 or tuple(pieces[1]) != (sp.S.Zero, sp.true):
+            return None
+        conditions.append(pieces[0].cond)
+    first, second = conditions
+    if first != second:
+        return None
+    ends = {sp.Ge: -sp.oo, sp.Le: sp.oo}
+    for bound in sp.And.make_args(first):
+        known = isinstance(bound, (sp.Ge, sp.Le)) and bound.lhs == x and bound.rhs.is_integer
+        if not known or not ends[type(bound)].is_infinite:
+            return None
+        ends[type(bound)] = bound.rhs
+    found = sp.Interval(*ends.values())
+    return found if isinstance(found, sp.Interval) else None
 
 
 def _integers(support: object) -> sp.Set:

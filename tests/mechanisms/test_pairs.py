@@ -126,7 +126,30 @@ def test_random_symbols_as_distributions():
     with mp.workdps(DIGITS):
         loss = (part.p / part.q).subs(part.variable, 4)
         assert abs(number(loss) - mp.exp(1) * (mp.mpf(2) / 3) ** 4) < mp.mpf(10) ** -20
-        assert abs(total(part.p, part.variable, -5, 150) - 1) < mp.mpf(10) ** -20
+        assert part.support == sp.Interval(0, sp.oo)
+        assert abs(total(part.p, part.variable, 0, 150) - 1) < mp.mpf(10) ** -20
+
+
+def test_masses_that_vanish_outside_of_an_interval_have_it_as_support():
+    n, m = sp.symbols("n m", integer=True, positive=True)
+    k = sp.Symbol("k", integer=True)
+
+    def support(p, q):
+        (part,) = PMFPair(p, q, k).neighbours()[0].parts
+        return part.support, part.p
+
+    half = sp.Piecewise((2 ** (-k - 1), k >= 0), (0, True))
+    assert support(half, half) == (sp.Interval(0, sp.oo), 2 ** (-k - 1))
+    trials = [noise.Binomial(count, sp.Rational(1, 3)).at(k) for count in (n, n, m)]
+    assert support(*trials[:2])[0] == sp.Interval(0, n)
+    for p, q in (
+        trials[1:],  # other supports
+        (half, 2 ** (-k - 1)),
+        (half, sp.Piecewise((2 ** (-k - 1), k >= 0), (sp.Rational(1, 9), sp.Eq(k, -1)), (0, True))),
+        (half, sp.Piecewise((2 ** (-k - 1), k >= 0), (sp.Rational(1, 9), True))),
+        (trials[0], half),
+    ):
+        assert support(p, q) == (sp.S.Reals, p)
 
 
 def test_gaussians_of_two_variances():

@@ -195,3 +195,35 @@ def test_a_sum_of_exponentials_grows_with_the_shift():
     assert isinstance(leaf.follow(goal, 20, hints), Lemma)
     false = Sequent(facts, _at_least(total(t) - total(n)))
     assert leaf.follow(false, 5, hints) is None
+
+
+def test_moments_of_poisson_laws_by_masses_that_begin_later():
+    """E[k] = u and E[k^2] = u^2 + u, and the loss against the mean u/2 is k log 2 - u/2."""
+    u, v = sp.symbols("u v", positive=True)
+    pair = dp.PMFPair(dp.noise.Poisson(u), dp.noise.Poisson(v))
+    kl = u * sp.log(u / v) + v - u
+    assert isinstance(dp.check(pair, dp.RenyiDP(1, kl, one_way=True)), dp.Proved)
+    smaller = dp.RenyiDP(1, kl * sp.Rational(99, 100), one_way=True)
+    assert isinstance(dp.check(pair, smaller, [u >= 2 * v]), dp.Refuted)
+    half = dp.PMFPair(dp.noise.Poisson(u), dp.noise.Poisson(u / 2))
+
+    def second(moment):
+        bound = moment * sp.log(2) ** 2
+        claim = dp.MomentBound(
+            lambda loss: (loss + u / 2) ** 2, bound, at_infinity=sp.oo, one_way=True
+        )
+        return dp.check(half, claim)
+
+    assert isinstance(second(u**2 + u), dp.Proved)
+    assert not isinstance(second(u**2 + u * sp.Rational(9, 10)), dp.Proved)
+
+
+def test_poisson_and_binomial_masses_are_proved_to_be_distributions():
+    u, r = sp.symbols("u r", positive=True)
+    n = sp.symbols("n", integer=True, positive=True)
+    counts = dp.noise.Poisson(u), dp.noise.Poisson(2 * u)
+    trials = dp.noise.Binomial(n, r), dp.noise.Binomial(n, r / 2)
+    for laws, where in ((counts, ()), (trials, [r < 1])):
+        mass = dp.MomentBound(lambda loss: sp.Integer(1) + 0 * loss, 1, one_way=True)
+        verdict = dp.check(dp.PMFPair(*laws), mass, where)
+        assert isinstance(verdict, dp.Proved) and not verdict.assumptions, str(verdict)

@@ -42,6 +42,7 @@ from dpsym.kernel.terms import (
     Term,
     atan,
     exp,
+    lgamma,
     log,
     num,
     power,
@@ -55,6 +56,7 @@ from tests.soundness.hostile_leaf import Source
 from tests.soundness.values import Undefined, Unsure, fails, holds, value
 
 RULES = ("pairs", "either", "named", "equal", "pointwise", "integral", "masses", "distributions")
+RULES += ("series",)
 Base = tuple[Statement, dict[str, Any]]
 At = dict[str, Fraction]
 OUTPUTS = [
@@ -247,6 +249,33 @@ def _by_hand() -> Iterator[tuple[Statement, Proof]]:
         Proof(
             "masses", {"masses": (Mass(exp(2 * power(n, 2)), "p", -n, ONE, ()),), "mirror": None}
         ),
+    )
+    natural = {"variables": (("b", REAL), ("c", REAL)), "facts": (*positive, Fact(var("c"), ">"))}
+
+    def poisson(mean: Term) -> Term:
+        return exp(x * log(mean) - mean - lgamma(x + 1))
+
+    counts = Region(poisson(b), poisson(var("c")), "x", beyond, kind=INTEGER)
+    yield (
+        about(Guarantee("Distributions", ()), counts, **natural),
+        Proof("series", {"parameters": (b, var("c"))}),
+    )
+    change = log(b / var("c"))
+    late = Mass(b * change, "p", ONE, ONE, ()), Mass(var("c") - b, "p", ZERO, ONE, ())
+    yield (
+        about(Guarantee("KLDP", (b * change + var("c") - b,), False), counts, **natural),
+        Proof("masses", {"masses": late, "mirror": None}),
+    )
+
+    def binomial(chance: Term) -> Term:
+        chosen = lgamma(n + 1) - lgamma(x + 1) - lgamma(n + 1 - x)
+        return exp(chosen + x * log(chance) + (n - x) * log(1 - chance))
+
+    trials = Region(binomial(b), binomial(half), "x", (*beyond, Fact(n - x, ">=")), kind=INTEGER)
+    below = (*positive, Fact(1 - b, ">"), Fact(n, ">="))
+    yield (
+        about(Guarantee("Distributions", ()), trials, **{**whole, "facts": below}),
+        Proof("series", {"parameters": (b, half)}),
     )
     for item in (b, b / 2, power(b, 2) + half):
         for kind in ("integer", "real"):

@@ -61,6 +61,7 @@ def test_a_hump_without_its_pattern_or_ends_is_noticed(monkeypatch: pytest.Monke
         ("masses", "rp.shown"),
         ("masses", "sq.normal"),
         ("distributions", "sq.normal"),
+        ("series", "_written"),
         ("equal", "Sequent"),
     ],
 )
@@ -68,7 +69,7 @@ def test_a_rule_for_mechanisms_without_a_premise_is_noticed(
     monkeypatch: pytest.MonkeyPatch, rule: str, part: str
 ) -> None:
     empty = Sequent((), Fact(num(0), ">="))
-    left = [] if part == "rp.shown" else empty
+    left = {"rp.shown": [], "_written": ([], num(0))}.get(part, empty)
     monkeypatch.setattr(f"{rules_mechanisms.__name__}.{part}", lambda *_: left)
     sources = (Source(f"{rule} {k}") for k in range(900))
     assert any(hostile_mechanisms.attack(rule, source)[0] == "UNSOUND" for source in sources)

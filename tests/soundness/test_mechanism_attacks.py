@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from dpsym.kernel.proofs import step
+from dpsym.kernel.refusal import Refusal
 from dpsym.kernel.rules_mechanisms import Limit, Mass, Piece, Slack
 from dpsym.kernel.sequents import Sequent
 from dpsym.kernel.statements import (
@@ -36,6 +37,7 @@ from dpsym.kernel.terms import (
     atan,
     erfc,
     exp,
+    lgamma,
     log,
     maximum,
     num,
@@ -465,6 +467,112 @@ MASSES = [
 ]
 
 IS_ONE = Guarantee("Distributions", ())
+
+
+def poisson(mean: Term) -> Term:
+    return exp(x * log(mean) - mean - lgamma(x + 1))
+
+
+def counts(p: Term, q: Term, *facts: Fact) -> Region:
+    return density(p, q, (*POSITIVE_X, *facts), kind=INTEGER)
+
+
+HALVES = exp(-(x + 1) * log(num(2)))
+LATE = [  # masses on the naturals, moved
+    Attack(
+        "twice the mass before x covers 1/2^(x + 1) from 1 on; at 0 there is nothing before",
+        statement(moment(RATIO_, HALF), counts(HALVES, HALVES)),
+        "masses",
+        {"masses": (Mass(HALF, "p", ONE, ONE, ()),), "mirror": None},
+    ),
+    Attack(
+        "the mean of a Poisson law of mean 2 is not 3/2",
+        statement(
+            moment(log(RATIO_) * RATIO_, 3 * log(num(2)) / 2 - 1),
+            counts(poisson(num(2)), poisson(ONE)),
+        ),
+        "masses",
+        {
+            "masses": (
+                Mass(3 * log(num(2)) / 2, "p", ONE, ONE, ()),
+                Mass(MINUS_ONE, "p", ZERO, ONE, ()),
+            ),
+            "mirror": None,
+        },
+    ),
+]
+
+SERIES = [
+    Attack(
+        "1/(e x!) from 1 on, so without its mass at 0, has another shape from 0 on",
+        statement(IS_ONE, counts(poisson(ONE), exp(-1 - lgamma(x + 2)))),
+        "series",
+        {"parameters": (ONE, ONE)},
+    ),
+    Attack(
+        "a mean for the other",
+        statement(IS_ONE, counts(poisson(ONE), 2 * poisson(num(2)))),
+        "series",
+        {"parameters": (ONE, num(2))},
+    ),
+    Attack(
+        "at b = -1 there is no law",
+        statement(IS_ONE, counts(ZERO * b, ZERO * b), variables=reals("b")),
+        "series",
+        {"parameters": (b, b)},
+        {"b": -1},
+    ),
+    Attack(
+        "no trials at all, not even none: for n = -1 there is no number from 0 to n",
+        statement(IS_ONE, counts(ZERO, ZERO, Fact(n - x, ">=")), variables=(("n", INTEGER),)),
+        "series",
+        {"parameters": (HALF, HALF)},
+        {"n": -1},
+    ),
+    Attack(
+        "a Poisson law is none on 0 to 3",
+        statement(IS_ONE, counts(poisson(ONE), poisson(ONE), Fact(3 - x, ">="))),
+        "series",
+        {"parameters": (HALF, HALF)},
+    ),
+]
+
+
+def refused(goal: Statement, rule: str, parameters: dict[str, Any], match: str) -> None:
+    with pytest.raises(Refusal, match=match):
+        step(goal, rule, parameters)
+
+
+def test_masses_move_on_the_naturals_by_small_naturals_alone() -> None:
+    law = poisson(ONE)
+
+    def moved(shift: Term, region: Region, scale: Term = ONE) -> None:
+        given = {"masses": (Mass(ONE, "p", shift, scale, ()),), "mirror": None}
+        refused(statement(moment(RATIO_, ONE), region), "masses", given, "natural|no scale|integer")
+
+    for shift in (MINUS_ONE, HALF, num(50), num(10**30), x):
+        moved(shift, counts(law, law))
+    moved(ONE, counts(law, law), num(2))
+    moved(ONE, counts(law, law, Fact(9 - x, ">=")))  # the mass at 9 would be lost: too much is kept
+    moved(ONE, density(exp(-x), exp(-x)))
+
+
+def test_series_are_those_of_whole_laws() -> None:
+    law, given = poisson(ONE), {"parameters": (ONE, ONE)}
+    for region in (
+        density(law, law),
+        density(law, law, (), kind=INTEGER),
+        density(law, law, (Fact(x - 1, ">="),), kind=INTEGER),
+        density(law, law, (Fact(x + 1, ">="),), kind=INTEGER),
+    ):
+        refused(statement(IS_ONE, region), "series", given, "integers from 0|interval")
+    whole = counts(law, law)
+    refused(statement(IS_ONE, whole, whole), "series", given, "one region")
+    refused(statement(kl(ZERO), whole), "series", given, "that claim")
+    free = Statement((), (), (Mechanism((Pair((whole,), normalised=False),)),), (IS_ONE,))
+    refused(free, "series", given, "normalised")
+
+
 DECAY = Piece(-exp(-x), last=TO_ZERO)
 DECAYING = (DECAY,)
 FALLING = (Piece(exp(-x), last=limit(ZERO, Slack(ONE, "exp", 0, ONE, ZERO))),)
@@ -677,7 +785,7 @@ OTHERS = [
     ),
 ]
 
-ATTACKS = [*INTEGRALS, *MASSES, *REWRITTEN, *NORMALISED, *OTHERS]
+ATTACKS = [*INTEGRALS, *MASSES, *LATE, *SERIES, *REWRITTEN, *NORMALISED, *OTHERS]
 
 
 @pytest.mark.parametrize("attack", ATTACKS, ids=[attack.why for attack in ATTACKS])
@@ -724,6 +832,12 @@ def test_the_same_attacks_prove_what_is_true() -> None:
     settled = statement(IS_ONE, EVEN)
     both = sides((DECAYING, FALLING, DECAYING, FALLING))
     assert Attack("not false", settled, "distributions", both).left() is None
+    late = LATE[1].parameters["masses"]
+    late = {"masses": (replace(late[0], coefficient=2 * log(num(2))), late[1]), "mirror": None}
+    mean = statement(kl(2 * log(num(2)) - 1), counts(poisson(num(2)), poisson(ONE)))
+    assert Attack("not false", mean, "masses", late).left() is None
+    laws = statement(IS_ONE, counts(poisson(ONE), poisson(num(2))))
+    assert Attack("not false", laws, "series", {"parameters": (ONE, num(2))}).left() is None
     moved = statement(moment(power(RATIO_, 2), exp(num(2))), SHIFTED)
     right = {"masses": (Mass(exp(num(2)), "p", MINUS_ONE, ONE, ()),), "mirror": None}
     assert Attack("not false", moved, "masses", right).left() is None

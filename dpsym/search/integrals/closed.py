@@ -11,9 +11,18 @@ from dpsym.kernel import terms as tm
 from dpsym.kernel.definitions import Moment, constraints
 from dpsym.kernel.refusal import Refusal
 from dpsym.kernel.rules import step
-from dpsym.kernel.rules_mechanisms import is_integer
+from dpsym.kernel.rules_privacy import is_integer
 from dpsym.kernel.sequents import Facts, Sequent, context
-from dpsym.kernel.statements import INTEGER, REAL, Fact, Guarantee, Mechanism, Pair, Statement
+from dpsym.kernel.statements import (
+    INTEGER,
+    REAL,
+    Fact,
+    Guarantee,
+    Mechanism,
+    Pair,
+    Statement,
+    replaced,
+)
 from dpsym.kernel.terms import ZERO, Term, var
 from dpsym.search import leaf
 from dpsym.search.integrals.inferences import Inference, fresh, inferences, settled
@@ -231,17 +240,7 @@ def extremes(pair: Pair, facts: Facts) -> list[Pair]:
         if split is None:
             return []
         at = {name: split[1]}
-        regions = tuple(
-            replace(
-                region,
-                p=tm.substitute(region.p, at),
-                q=tm.substitute(region.q, at),
-                facts=tuple(one.substitute(at) for one in region.facts),
-                weight=None if region.weight is None else tm.substitute(region.weight, at),
-            )
-            for region in pair.regions
-        )
-        out.append(replace(pair, regions=regions, variables=(), facts=()))
+        out.append(replaced(replace(pair, variables=(), facts=()), at))
     return out
 
 

@@ -26,7 +26,7 @@ from dpsym.search import leaf
 from dpsym.search.forms import folded, low
 from dpsym.search.integrals.cuts import Split, vanishing
 from dpsym.search.integrals.losses import candidates
-from dpsym.search.integrals.masses import mass_plan
+from dpsym.search.integrals.masses import mass_plan, series_plan
 from dpsym.search.integrals.plans import Given, NeedsFloor, NoPlan, given, moved, pieces_of
 from dpsym.search.integrals.sampling import is_largest, parameters
 from dpsym.search.integrals.whole import as_whole, known_value, one_by_one
@@ -53,6 +53,9 @@ def inferences(goal: Statement) -> Iterator[Inference]:
         yield turned
         return
     if claim.name == "Distributions":
+        laws = series_plan(goal, pair)
+        if laws is not None:
+            yield "series", laws
         yield from _settled(goal, lambda: _sides(goal, pair), "distributions")
         return
     forward = constraints(Guarantee(claim.name, claim.args, two_way=False))[0]

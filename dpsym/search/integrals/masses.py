@@ -9,16 +9,17 @@ from dpsym.kernel import terms as tm
 from dpsym.kernel.canon import Canon, Poly
 from dpsym.kernel.definitions import Form
 from dpsym.kernel.refusal import Refusal, TooLarge
-from dpsym.kernel.rules_mechanisms import Mass, homogeneous, is_integer
+from dpsym.kernel.rules_mechanisms import Mass, homogeneous
+from dpsym.kernel.rules_privacy import is_integer
 from dpsym.kernel.sequents import context, with_facts
-from dpsym.kernel.statements import INTEGER, Pair, Region, Statement
-from dpsym.kernel.terms import ONE, ZERO, Term, substitute, var
+from dpsym.kernel.statements import INTEGER, Fact, Pair, Region, Statement
+from dpsym.kernel.terms import ONE, ZERO, Term, num, substitute, var
 from dpsym.search.integrals.summands import coefficients, summands
 
-__all__ = ["mass_plan"]
-
+__all__ = ["mass_plan", "series_plan"]
 
 Plan = dict[str, Any]
+_MOST_DELAY = 8
 
 
 def mass_plan(
@@ -46,6 +47,8 @@ def mass_plan(
         if found is None and pair.normalised:
             found = _at_other_parameters(goal, region, canon, *logs)
         sized = None if found is None else _sized(canon, region, value, found)
+        if sized is None and region.kind == INTEGER and region.facts:
+            sized = _delayed(goal, region, value)
         return None if sized is None else {"masses": sized, "mirror": None}
     except (Refusal, TooLarge):
         return None
@@ -95,6 +98,31 @@ def _sized(canon: Canon, region: Region, value: Term, mass: Mass) -> tuple[Mass,
     if region.output in size.vars:
         return None
     return (Mass(size, "q", mass.shift, mass.scale, mass.mapping),)
+
+
+def _delayed(goal: Statement, region: Region, value: Term) -> tuple[Mass, ...] | None:
+    """Masses that begin later: those of a law for which r(x - s)/r(x) is a polynomial of degree s,
+    such as a Poisson law, if the integrand is r(x) times a polynomial."""
+    x, ends = var(region.output or ""), _ends(goal, region)
+    later = set(ends) == {True}
+    beyond = [Fact(x - ends[True] - _MOST_DELAY, ">=")] if later else []
+    canon = context(with_facts(goal.facts, *region.facts, *beyond)).canon
+    for density, law in (("p", region.p), ("q", region.q)):
+        left, found = coefficients(canon, canon(value / law), x), []
+        if left is None or len(left) > (_MOST_DELAY if later else 1):
+            continue
+        rest = dict(enumerate(left))
+        for shift in reversed(range(len(left))):
+            moved = substitute(law, {str(x.value): x - shift})
+            ratio = coefficients(canon, canon(moved / law), x)
+            if ratio is None or len(ratio) != shift + 1:
+                break
+            size = canon.normal(rest[shift] / ratio[shift])
+            rest = {i: rest[i] - size * ratio[i] for i in range(shift)}
+            found.append(Mass(size, density, num(shift), ONE, ()))
+        else:
+            return tuple(mass for mass in found if mass.coefficient is not ZERO)
+    return None
 
 
 def _without(canon: Canon, size: Term, x: Term) -> Term:
@@ -173,3 +201,25 @@ def _solved(
             if canon.is_zero(canon(inner - (1 - var(name)))):
                 return name, 1 - wanted
     return None
+
+
+def series_plan(goal: Statement, pair: Pair) -> Plan | None:
+    """The parameters of two Poisson laws, or of two binomial laws, from the ratio of the masses at
+    one and at zero."""
+    (region, *others) = pair.regions
+    if others or region.kind != INTEGER or not region.facts:
+        return None
+    name, ends, found = region.output or "", _ends(goal, region), []
+    for law in (region.p, region.q):
+        first, second = (substitute(law, {name: num(i)}) for i in (0, 1))
+        ratio = second / first
+        found.append(ratio if False not in ends else ratio / (ratio + ends[False]))
+    canon = context(goal.facts).canon
+    return {"parameters": tuple(canon.normal(item) for item in found)}
+
+
+def _ends(goal: Statement, region: Region) -> dict[bool, Term]:
+    """The bounds of the output: from below (True), from above (False)."""
+    known = context(with_facts(goal.facts, *region.facts))
+    split = [known.affine(fact.term, region.output or "") for fact in region.facts]
+    return {item[0] > 0: item[1] for item in split if item is not None}

@@ -13,7 +13,8 @@ from numpy.typing import NDArray
 from dpsym.kernel import terms as tm
 from dpsym.kernel.refusal import Refusal
 from dpsym.kernel.rules_calculus import Bounded
-from dpsym.kernel.rules_mechanisms import Limit, Piece, is_integer
+from dpsym.kernel.rules_mechanisms import Limit, Piece
+from dpsym.kernel.rules_privacy import is_integer
 from dpsym.kernel.sequents import Facts, Sequent, context, with_facts
 from dpsym.kernel.statements import INTEGER, Fact, Region, Statement
 from dpsym.kernel.terms import ZERO, Term, substitute, var

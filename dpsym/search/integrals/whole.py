@@ -7,7 +7,7 @@ from typing import Any
 
 from dpsym.kernel import terms as tm
 from dpsym.kernel.canon import to_term
-from dpsym.kernel.rules_mechanisms import is_integer
+from dpsym.kernel.rules_privacy import is_integer
 from dpsym.kernel.sequents import Sequent, context, with_facts
 from dpsym.kernel.statements import INTEGER, Fact, Mechanism, Statement
 from dpsym.kernel.terms import Term, var
