@@ -238,10 +238,12 @@ def _masses(here: Here) -> str:
         name = _pair(here).regions[0].output or ""
         other = here.show(here["mirror"][0] - var(name))
         what = f"the mean of {what} there and at {other}, which has the same integral,"
+    late = any(one.shift is not ZERO for one in here["masses"]) and region.facts
+    begins = " A law that is moved has mass from its own first integer on." if late else ""
     return (
         f"At every output, {what} is at most a sum of multiples of "
-        f"densities: {'; '.join(parts)}. Each density has mass 1, so the integral is at most the "
-        "sum of the factors."
+        f"densities: {'; '.join(parts)}.{begins} Each density has mass 1, so the integral is at "
+        "most the sum of the factors."
     )
 
 
@@ -313,6 +315,19 @@ def _distribution_headings(here: Here) -> Iterator[tuple[Mark, str]]:
         yield from _piece_headings(here, spans)
 
 
+def _series(here: Here) -> str:
+    names = [here.show(item) for item in here["parameters"]]
+    if len(_pair(here).regions[0].facts) == 1:
+        return (
+            f"The masses are those of the Poisson laws of means {names[0]} and {names[1]}, which "
+            "the exponential series adds up to 1."
+        )
+    return (
+        f"The masses are those of the binomial laws with probabilities {names[0]} and {names[1]}, "
+        "which the binomial theorem adds up to 1."
+    )
+
+
 def _named(here: Here) -> str:
     name, value = here.named(here["name"]), here.show(here["value"])
     largest = "the largest integer that is at most " if here["kind"] == INTEGER else ""
@@ -329,6 +344,7 @@ REASONS: dict[str, Sentence] = {
     "integral": _integral,
     "masses": _masses,
     "distributions": _distributions,
+    "series": _series,
 }
 HEADINGS: dict[str, Headings] = {
     "pairs": _pairs_headings,
