@@ -227,3 +227,13 @@ def test_poisson_and_binomial_masses_are_proved_to_be_distributions():
         mass = dp.MomentBound(lambda loss: sp.Integer(1) + 0 * loss, 1, one_way=True)
         verdict = dp.check(dp.PMFPair(*laws), mass, where)
         assert isinstance(verdict, dp.Proved) and not verdict.assumptions, str(verdict)
+
+
+def test_facts_that_leave_one_value_are_no_crash():
+    """|epsilon| <= D/b and epsilon <= -D/b leave epsilon = -D/b alone."""
+    size, scale = sp.symbols("Delta b", positive=True)
+    eps = sp.symbols("epsilon", real=True)
+    where = [sp.Abs(eps) <= size / scale, eps <= -size / scale]
+    for law in (dp.noise.Laplace(scale=scale), dp.noise.Gaussian(sigma=scale)):
+        verdict = dp.check(dp.AdditiveNoise(law, size), dp.ApproxDP(eps, 1), where, budget=10)
+        assert not isinstance(verdict, dp.Refuted)

@@ -229,7 +229,9 @@ def nothing(goal: Statement) -> Inference:
     regions = stage.pairs[0].regions if isinstance(stage, Mechanism) else ()
     piece = Piece(ZERO, None, Limit(ZERO), Limit(ZERO))
     pieces = tuple((piece,) if r.output else (Piece(ZERO),) for r in regions)
-    constraint = constraints(replace(claim, reverse=False))[0]
+    if claim.name == "Distributions":
+        return "distributions", {"pieces": tuple((part,) * 4 for part in pieces)}
+    constraint = next(iter(constraints(replace(claim, reverse=False))), None)
     below: tuple[Term, Term] | None = (ZERO, ZERO)
     if isinstance(constraint, Moment):  # what the form is without the facts
         below = _low(constraint.form, replace(goal, facts=()))
