@@ -167,9 +167,13 @@ def check_inequality(
     try:
         return _inequality(sequent, scope, text, integers, steps, started, limit)
     except (TooLarge, RecursionError) as error:
-        return Unknown(text, (text,), str(error), seconds=_since(started))
+        return Unknown(text, (text,), _too_much(error), seconds=_since(started))
     except Refusal as refusal:
         raise InputError("lhs, rhs", "sides that are defined", text, got=str(refusal)) from None
+
+
+def _too_much(error: Exception) -> str:
+    return str(error) if isinstance(error, TooLarge) else "a goal that is too deep"
 
 
 def _inequality(
@@ -239,7 +243,7 @@ class _Check:
         try:
             return self._verdict()
         except (TooLarge, RecursionError) as error:
-            return self.unknown(str(error))
+            return self.unknown(_too_much(error))
         except Refusal as refusal:
             raise InputError("claim", refusal.condition, self.text, got=str(refusal)) from None
 
@@ -273,7 +277,7 @@ class _Check:
                 stuck = failed
                 continue
             except (TooLarge, RecursionError) as error:
-                stuck = Stuck(str(error))
+                stuck = Stuck(_too_much(error))
                 continue
             theorem = masses.joined(theorem)
             return Proved(

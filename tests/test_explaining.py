@@ -314,6 +314,20 @@ def test_known_masses_tell_where_the_densities_are_taken() -> None:
     assert "the mean of q*exp(2*log(p/q)) there and at y - x, which has the same" in even
 
 
+def test_sums_of_known_laws_name_the_laws() -> None:
+    def law(mean: tm.Term) -> tm.Term:
+        return tm.exp(x * tm.log(mean) - mean - tm.lgamma(x + 1))
+
+    counts = Region(law(ONE), law(y), "x", (Fact(x, ">="),), kind="integer")
+    whole = Guarantee("Distributions", ())
+    text = told(about(whole, counts), "series", parameters=(ONE, y))
+    assert text.startswith("The masses are those of the Poisson laws of means 1 and y")
+    mean = Guarantee("KLDP", (y - 1 - tm.log(y),), False)
+    late = Mass(-tm.log(y), "p", ONE, ONE, ()), Mass(y - 1, "p", tm.ZERO, ONE, ())
+    text = told(about(mean, counts), "masses", masses=late, mirror=None)
+    assert "p at x - 1" in text and "mass from its own first integer on" in text
+
+
 def test_the_check_of_latex_finds_faults() -> None:
     for text in ("$x", "a_1", r"$\left(x)$", r"$\sqrt{x$", r"$x^2$", r"$\unknown{x}$"):
         with pytest.raises(AssertionError):

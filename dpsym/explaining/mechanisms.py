@@ -238,10 +238,12 @@ def _masses(here: Here) -> str:
         name = _pair(here).regions[0].output or ""
         other = here.show(here["mirror"][0] - var(name))
         what = f"the mean of {what} there and at {other}, which has the same integral,"
+    late = any(one.shift is not ZERO for one in here["masses"]) and region.facts
+    begins = " A law that is moved has mass from its own first integer on." if late else ""
     return (
         f"At every output, {what} is at most a sum of multiples of "
-        f"densities: {'; '.join(parts)}. Each density has mass 1, so the integral is at most the "
-        "sum of the factors."
+        f"densities: {'; '.join(parts)}.{begins} Each density has mass 1, so the integral is at "
+        "most the sum of the factors."
     )
 
 
@@ -314,17 +316,16 @@ def _distribution_headings(here: Here) -> Iterator[tuple[Mark, str]]:
 
 
 def _series(here: Here) -> str:
-    region = _pair(here).regions[0]
-    binomial = _ends(here, region)[1] is not None
-    sides = [
-        f"those of {side} with {here.equal('u', item)}"
-        for side, item in zip("PQ", here["parameters"], strict=True)
-    ]
-    if binomial:
-        what, why = "binomial masses, of probability u", "the binomial theorem"
-    else:
-        what, why = "Poisson masses, of mean u", "the series of exp"
-    return f"They are {what}: {' and '.join(sides)}. These have sum 1 by {why}."
+    names = [here.show(item) for item in here["parameters"]]
+    if len(_pair(here).regions[0].facts) == 1:
+        return (
+            f"The masses are those of the Poisson laws of means {names[0]} and {names[1]}, which "
+            "the exponential series adds up to 1."
+        )
+    return (
+        f"The masses are those of the binomial laws with probabilities {names[0]} and {names[1]}, "
+        "which the binomial theorem adds up to 1."
+    )
 
 
 def _named(here: Here) -> str:

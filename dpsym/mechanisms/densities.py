@@ -236,8 +236,10 @@ def _common_support(p: sp.Expr, q: sp.Expr, x: sp.Symbol) -> sp.Interval | None:
         return None
     ends = {sp.Ge: -sp.oo, sp.Le: sp.oo}
     for bound in sp.And.make_args(first):
+        if isinstance(bound, (sp.Ge, sp.Le)) and bound.rhs == x:
+            bound = bound.reversed
         known = isinstance(bound, (sp.Ge, sp.Le)) and bound.lhs == x and bound.rhs.is_integer
-        if not known or not ends[type(bound)].is_infinite:
+        if not known or x in bound.rhs.free_symbols or not ends[type(bound)].is_infinite:
             return None
         ends[type(bound)] = bound.rhs
     found = sp.Interval(*ends.values())

@@ -1,4 +1,4 @@
-"""Functions of two densities, as the search sees them."""
+"""Functions of two densities, and densities, as the search sees them."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ from collections.abc import Mapping
 from dpsym.kernel.definitions import Form
 from dpsym.kernel.sequents import Facts, context
 from dpsym.kernel.statements import RATIO
-from dpsym.kernel.terms import ONE, ZERO, Term, derivative, substitute
+from dpsym.kernel.terms import ONE, ZERO, Term, add, derivative, mul, num, substitute, subterms
 
-__all__ = ["low"]
+__all__ = ["folded", "low"]
 
 
 def low(form: Form, facts: Facts) -> tuple[Term, Term]:
@@ -22,3 +22,21 @@ def low(form: Form, facts: Facts) -> tuple[Term, Term]:
     normal = context(facts).canon.normal
     slope = normal(substitute(derivative(form.f, RATIO), at_one))
     return slope, normal(substitute(form.f, at_one) - slope)
+
+
+def folded(item: Term) -> Term:
+    """The same term with its numbers added up and multiplied out."""
+    done: dict[Term, Term] = {}
+    for part in subterms(item):
+        args = [done[arg] for arg in part.args]
+        if part.op == "mul":
+            done[part] = mul(*args)
+            if done[part].args and done[part].args[0] is ZERO:
+                done[part] = ZERO
+        elif part.op == "add":
+            numbers = [arg.value for arg in args if arg.op == "num"]
+            rest = [arg for arg in args if arg.op != "num"]
+            done[part] = add(*rest, num(sum(numbers))) if numbers else add(*rest)
+        else:
+            done[part] = Term(part.op, tuple(args), part.value) if args else part
+    return done[item]

@@ -386,7 +386,7 @@ def br_kl() -> Answer:
     return below(p1 * at + (1 - p1) * (at - eps), most - 1 - log(most), [at <= eps])
 
 
-@A.entry(UNKNOWN, why="proved, but in nearly all of the time that there is", slow=True)
+@A.entry(slow=True)
 def logistic_hs() -> Answer:
     where = [Abs(real_eps) <= D / b]
     found = dp.AdditiveNoise(noise.Logistic(b), D).hockey_stick(real_eps, where)

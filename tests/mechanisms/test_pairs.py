@@ -142,6 +142,12 @@ def test_masses_that_vanish_outside_of_an_interval_have_it_as_support():
     assert support(half, half) == (sp.Interval(0, sp.oo), 2 ** (-k - 1))
     trials = [noise.Binomial(count, sp.Rational(1, 3)).at(k) for count in (n, n, m)]
     assert support(*trials[:2])[0] == sp.Interval(0, n)
+    for name in ("N", "a", "z"):  # SymPy may turn a relation around, by the names in it
+        count = sp.Symbol(name, integer=True, positive=True)
+        law = noise.Binomial(count, sp.Rational(1, 3)).at(k)
+        assert support(law, law)[0] == sp.Interval(0, count)
+    square = sp.Piecewise((2 ** (-k - 1), k >= k**2), (0, True))
+    assert support(square, square) == (sp.S.Reals, square)
     for p, q in (
         trials[1:],  # other supports
         (half, 2 ** (-k - 1)),

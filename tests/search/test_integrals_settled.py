@@ -1,5 +1,8 @@
 """What the search for integrals finds out about parameters before it integrates."""
 
+from dataclasses import replace
+
+import numpy as np
 import pytest
 import sympy as sp
 
@@ -9,10 +12,12 @@ from dpsym.kernel.proofs import Lemma
 from dpsym.kernel.sequents import Sequent, context
 from dpsym.kernel.statements import Fact, Guarantee, Mechanism, Pair, Region, Statement
 from dpsym.search import leaf
-from dpsym.search.integrals.cuts import never_zero, shorter, vanishing
+from dpsym.search.forms import folded
+from dpsym.search.integrals.cuts import choices, never_zero, shorter, vanishing
 from dpsym.search.integrals.sampling import is_largest, numbers, parameters
 from dpsym.search.integrals.whole import as_whole, known_value, one_by_one
 from dpsym.search.leaf.hinted import Clear, Derive, Scale
+from dpsym.search.leaf.numeric import Values
 
 b, k, n, t, u, a = (tm.var(name) for name in "bkntua")
 r = tm.exp(-1 / b)
@@ -48,6 +53,15 @@ def test_a_variable_between_equal_bounds_is_known():
     scaled = Fact(b, ">"), _at_least(b * (2 - t))  # at most 2, once b is taken off
     assert known_value(_goal(*scaled, _at_least(t - 2)))[1] == {"name": "t", "value": tm.num(2)}
     assert known_value(_goal(*scaled[1:], _at_least(t - 2))) is None
+
+
+def test_a_bound_that_a_kinked_fact_says_is_stated():
+    names, bound = (("b", "real"), ("u", "real")), 1 / b
+    given = Fact(b, ">"), _at_least(bound - tm.absolute(u))
+    known = replace(_goal(*given, _at_least(u - bound)), variables=names)
+    assert known_value(known) == ("either", {"item": tm.mul(-1, u - bound)})
+    assert known_value(replace(_goal(*given, _at_least(u - bound / 2)), variables=names)) is None
+    assert known_value(replace(_goal(given[0], _at_least(u - bound)), variables=names)) is None
 
 
 def test_few_values_of_a_shift_are_taken_one_by_one():
@@ -130,6 +144,45 @@ def test_terms_at_the_samples_and_the_largest_of_them():
     assert not is_largest(large, [2 * large], samples)
 
 
+def test_a_strict_fact_does_not_hold_by_rounding():
+    facts = Fact(b, ">"), _at_least(u - b / 3), _at_least(b / 3 - u)
+    names = (("b", "real"), ("u", "real"))
+    assert len(parameters(names, facts, 20)) == 20
+    assert not parameters(names, (*facts, Fact(b / 3 - u, ">")), 20)
+    assert not parameters(names, (*facts, Fact(-(u - b / 3), ">")), 20)
+
+
+def test_choices_are_not_clear_where_a_factor_has_lost_its_digits():
+    """Densities of logistic noise, whose quotient tends to exp(t/b) and stays below."""
+
+    def density(x):
+        return tm.exp(-x / b) * tm.power(1 + tm.exp(-x / b), -2)
+
+    gap = tm.maximum(density(k) - tm.exp(t / b) * density(k - t), 0)
+    places = np.append(np.linspace(-40.6, -39, 40), 0.0)
+    at = Values({"b": np.full(41, 0.11), "t": np.full(41, 0.1881), "k": places}, 41)
+    assert any(at(gap) > 0)  # by rounding
+    rows, clear = choices(gap, at)
+    assert not any(clear[:-1]) and clear[-1] and not rows[-1][0]
+
+
+def test_an_integral_is_planned_once_however_its_numbers_are_written():
+    at_one = [t, tm.ONE, tm.mul(-1, tm.MINUS_ONE), tm.Term("mul", (tm.num(-1), tm.num(-1)))]
+    terms = [tm.substitute(tm.exp(-tm.absolute(k - t)), {"t": one}) for one in at_one]
+    assert len(set(terms)) == 3 and len({*map(folded, terms)}) == 2
+    zero = tm.substitute((1 - u) * tm.exp(k), {"u": tm.ONE})
+    assert zero is not tm.ZERO and folded(zero) is tm.ZERO
+
+
+def test_an_impossible_case_of_a_closed_form_is_left_out():
+    d, eps = sp.Symbol("d", positive=True), sp.Symbol("eps", real=True)
+    law = dp.noise.Logistic(1)
+    pair = dp.DensityPair(dp.noise.Shifted(law, d), law)
+    bound = (sp.exp(d / 2) - sp.exp(eps / 2)) ** 2 / (sp.exp(d) - 1)
+    claim = dp.ApproxDP(eps, bound, one_way=True)
+    assert isinstance(dp.check(pair, claim, [abs(eps) <= d]), dp.Proved)
+
+
 def test_a_sum_of_exponentials_grows_with_the_shift():
     def total(shift):
         s = tm.exp((1 - 2 * a) / b)
@@ -174,3 +227,13 @@ def test_poisson_and_binomial_masses_are_proved_to_be_distributions():
         mass = dp.MomentBound(lambda loss: sp.Integer(1) + 0 * loss, 1, one_way=True)
         verdict = dp.check(dp.PMFPair(*laws), mass, where)
         assert isinstance(verdict, dp.Proved) and not verdict.assumptions, str(verdict)
+
+
+def test_facts_that_leave_one_value_are_no_crash():
+    """|epsilon| <= D/b and epsilon <= -D/b leave epsilon = -D/b alone."""
+    size, scale = sp.symbols("Delta b", positive=True)
+    eps = sp.symbols("epsilon", real=True)
+    where = [sp.Abs(eps) <= size / scale, eps <= -size / scale]
+    for law in (dp.noise.Laplace(scale=scale), dp.noise.Gaussian(sigma=scale)):
+        verdict = dp.check(dp.AdditiveNoise(law, size), dp.ApproxDP(eps, 1), where, budget=10)
+        assert not isinstance(verdict, dp.Refuted)

@@ -319,3 +319,18 @@ def test_probabilistic_dp_is_not_closed_under_post_processing():
     assert max(mass(inner), mass(turned(inner))) <= delta
     assert max(mass(merged), mass(turned(merged))) > delta
     assert "become" in describe(found)
+
+
+def test_a_bound_of_zero_that_is_met_does_not_hold_the_search_up():
+    """At epsilon = D/b the truth is 0 as well as the claim; elsewhere the claim is too small."""
+    import sympy as sp
+
+    import dpsym as dp
+
+    size, scale = sp.symbols("Delta b", positive=True)
+    eps = sp.symbols("epsilon", real=True)
+    noise = dp.AdditiveNoise(dp.noise.Laplace(scale=scale), size)
+    formula = 1 - sp.exp((eps - size / scale) / 2)
+    claim = dp.ApproxDP(eps, formula * sp.Rational(99, 100))
+    verdict = dp.check(noise, claim, [eps <= size / scale, eps >= 0], budget=30)
+    assert isinstance(verdict, dp.Refuted)

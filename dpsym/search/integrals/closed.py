@@ -26,7 +26,7 @@ from dpsym.kernel.statements import (
 from dpsym.kernel.terms import ZERO, Term, var
 from dpsym.search import leaf
 from dpsym.search.integrals.inferences import Inference, fresh, inferences, settled
-from dpsym.search.integrals.plans import NoPlan
+from dpsym.search.integrals.plans import NoPlan, NoSamples
 from dpsym.search.integrals.sampling import is_largest, parameters
 from dpsym.search.leaf.lowest import reduced
 
@@ -54,7 +54,8 @@ def moment(f: Term, at_p: Term | None, bound: Term = ZERO) -> Guarantee:
 @lru_cache(maxsize=200)
 def cases(goal: Statement) -> tuple[Case, ...] | None:
     """The integral in the goal's only claim, whose bound is zero and whose mechanism is one pair;
-    None if a part of it is not found."""
+    None if a part of it is not found. Cases without sample values of the parameters are taken to
+    be impossible."""
     found: list[Case] = []
     (claim,), name = goal.claims, fresh(goal, _BOUND)
     claim = replace(claim, args=(*claim.args[:-1], var(name)))  # by which the premise is told
@@ -63,6 +64,8 @@ def cases(goal: Statement) -> tuple[Case, ...] | None:
         if case is None or len(found) == _MOST_CASES:
             return None
         found.append(case)
+    if not found:
+        return None
     return tuple(replace(case, conditions=_needed(case, goal.facts)) for case in found)
 
 
@@ -78,6 +81,13 @@ def _needed(case: Case, facts: Facts) -> tuple[Fact, ...]:
 
 
 def _cases(goal: Statement, name: str) -> Iterator[Case | None]:
+    try:
+        yield from _cases_by_rules(goal, name)
+    except NoSamples:
+        return
+
+
+def _cases_by_rules(goal: Statement, name: str) -> Iterator[Case | None]:
     for rule, given in _possible(goal):
         if rule == "either" and settled(goal, given["item"]):
             continue
@@ -94,6 +104,9 @@ def _cases(goal: Statement, name: str) -> Iterator[Case | None]:
                     return
             continue
         groups = [[*islice(_cases(inner, name), _MOST_CASES + 1)] for inner in statements]
+        if rule == "either" and not all(groups):  # one of the sides is impossible
+            yield from (case for group in groups for case in group)
+            return
         single = _one_form(goal, statements, groups) if rule == "either" else None
         if single is not None:
             yield single
@@ -117,8 +130,7 @@ def _one_form(
     ((one,), (two,)) = groups
     if one is None or two is None or (*one.conditions, *one.floors, *two.conditions, *two.floors):
         return None
-    rule, given = next(_possible(sides[0]), ("", {}))
-    names = {str(given["name"]): given["value"]} if rule == "equal" else {}
+    names = _fixed(sides[0])
     for facts, at in ((goal.facts, {}), (sides[0].facts, names)):
         try:
             if context(facts).same(tm.substitute(one.total, at), tm.substitute(two.total, at)):
@@ -128,9 +140,23 @@ def _one_form(
     return None
 
 
+def _fixed(goal: Statement) -> dict[str, Term]:
+    """The one value that the facts leave to a variable, if there is one."""
+    for rule, given in _possible(goal):
+        if rule == "equal":
+            return {str(given["name"]): given["value"]}
+        if rule == "either" and not settled(goal, given["item"]):
+            sides = [side for side in step(goal, rule, given) if isinstance(side, Statement)]
+            left = [one for one in sides if parameters(one.variables, one.facts, _SAMPLES)]
+            return _fixed(left[0]) if len(left) == 1 else {}
+    return {}
+
+
 def _possible(goal: Statement) -> Iterator[Inference]:
     try:
         yield from inferences(goal)
+    except NoSamples:
+        raise
     except NoPlan:
         return
 

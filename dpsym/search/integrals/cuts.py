@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Mapping, Sequence, Set
+from functools import reduce
 from itertools import combinations
 from math import gcd, lcm
 
@@ -49,6 +50,7 @@ __all__ = [
 
 Samples = Sequence[Mapping[str, float]]
 _TOLERANCE, _TINY = 1e-9, 1e-250  # what is smaller has lost its digits
+_SMALLEST, _LARGE = float(np.finfo(np.float64).tiny), 1e6
 
 
 class Split(Exception):
@@ -91,13 +93,24 @@ def choices(item: Term, values: Values) -> tuple[NDArray[np.bool_], NDArray[np.b
                 scale = values.scale(gap)
                 over[scale < _TINY] = 0.0
                 small = np.abs(over) < _TOLERANCE * np.minimum(scale, 1.0)  # perhaps by rounding
-                for i in np.flatnonzero(small & (scale >= _TINY)):
+                for i in np.flatnonzero((small | _underflown(gap, values)) & (scale >= _TINY)):
                     at = {name: float(column[i]) for name, column in values.points.items()}
                     over[i] = sign(gap, at)
                 clear &= (over < 0) | (over > 0)  # not so for nan
                 rows.append(over >= 0)
     chosen = np.array(rows, dtype=bool).reshape(len(rows), values.count)
     return chosen.T, clear
+
+
+def _underflown(item: Term, values: Values) -> NDArray[np.bool_]:
+    """Where a factor that is too small for its digits is multiplied by a large one."""
+    found = np.zeros(values.count, dtype=bool)
+    for part in subterms(item):
+        if part.op == "mul":
+            sizes = [np.abs(values(arg)) for arg in part.args if arg.vars]
+            if len(sizes) > 1:
+                found |= (reduce(np.fmin, sizes) < _SMALLEST) & (reduce(np.fmax, sizes) > _LARGE)
+    return found
 
 
 def chosen(item: Term, row: Sequence[bool]) -> Term:

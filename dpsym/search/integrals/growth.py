@@ -19,8 +19,8 @@ def growing(goal: Statement, total: Sequent) -> Iterator[tuple[Hint, ...]]:
     """Beginnings of proofs for a bound, free of a variable of the densities, that is the total at
     the upper end of that variable: its derivative is positive from its lower end on, or positive.
     """
-    if total.hypotheses != goal.facts:
-        return
+    if total.hypotheses != goal.facts or not total.vars <= {name for name, _ in goal.variables}:
+        return  # a goal about each output
     (claim,) = goal.claims
     fixed = frozenset().union(*(arg.vars for arg in claim.args if arg is not None))
     moving: set[str] = set()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 from dpsym.kernel.definitions import Form, Moment, constraints
@@ -22,11 +23,11 @@ from dpsym.kernel.statements import (
 )
 from dpsym.kernel.terms import ONE, ZERO, Term, add, num, substitute, var
 from dpsym.search import leaf
-from dpsym.search.forms import low
+from dpsym.search.forms import folded, low
 from dpsym.search.integrals.cuts import Split, vanishing
 from dpsym.search.integrals.losses import candidates
 from dpsym.search.integrals.masses import mass_plan, series_plan
-from dpsym.search.integrals.plans import NeedsFloor, NoPlan, moved, pieces_of
+from dpsym.search.integrals.plans import Given, NeedsFloor, NoPlan, given, moved, pieces_of
 from dpsym.search.integrals.sampling import is_largest, parameters
 from dpsym.search.integrals.whole import as_whole, known_value, one_by_one
 from dpsym.search.privacy.leaves import plausible
@@ -148,7 +149,28 @@ def _unsigned(goal: Statement, item: Term) -> Term:
 
 
 def _integral(goal: Statement, pair: Pair, form: Form, swap: bool) -> dict[str, Any]:
-    names = {name for name, _ in goal.variables}
+    pieces = []
+    for region in pair.regions:
+        whole = (region.q, region.p) if swap else (region.p, region.q)
+        p, q = map(folded, whole)
+        alike = replace(region, p=p, q=q)
+        found = _planned(given(goal, alike, form.f), alike, form)
+        if isinstance(found, Exception):
+            raise found
+        if p is ZERO and whole[0] is not ZERO:  # which the rule is to be told
+            found = tuple(replace(piece, p=ZERO) for piece in found)
+        if q is ZERO and whole[1] is not ZERO:
+            found = tuple(replace(piece, q=ZERO) for piece in found)
+        pieces.append(found)
+    return {"low": _low(form, goal), "pieces": tuple(pieces)}
+
+
+@lru_cache(maxsize=500)
+def _planned(
+    known: Given, region: Region, form: Form
+) -> tuple[Piece, ...] | Split | NoPlan | NeedsFloor:
+    """The pieces, or what there is instead of them."""
+    names = {name for name, _ in known.variables}
 
     def integrand(p: Term, q: Term) -> Term:
         for gone, other, value in ((p, q, form.at_q), (q, p, form.at_p)):
@@ -157,13 +179,15 @@ def _integral(goal: Statement, pair: Pair, form: Form, swap: bool) -> dict[str, 
                     raise NoPlan("an infinite divergence")
                 return value * other
         for density in (p, q):
-            zero = None if density is ZERO else vanishing(density, goal.facts, names)
+            zero = None if density is ZERO else vanishing(density, known.facts, names)
             if zero is not None:
                 raise Split(zero)
         return homogeneous(form.f, p, q)
 
-    pieces = tuple(pieces_of(goal, region, swap, integrand) for region in pair.regions)
-    return {"low": _low(form, goal), "pieces": pieces}
+    try:
+        return pieces_of(known, region, integrand)
+    except (Split, NoPlan, NeedsFloor) as instead:
+        return instead.with_traceback(None)
 
 
 def _low(form: Form, goal: Statement) -> tuple[Term, Term] | None:
@@ -182,14 +206,15 @@ def _sides(goal: Statement, pair: Pair) -> dict[str, Any]:
     found = []
     for region in pair.regions:
         sides: list[tuple[Piece, ...]] = []
+        known = given(goal, region)
         for sign in (ONE, num(-1)):
-            sides.append(pieces_of(goal, _only(region, sign * region.p), False, _first))
+            sides.append(pieces_of(known, _only(region, sign * region.p), _first))
         shift = _shift(goal, region)
         for sign, pieces in zip((ONE, num(-1)), tuple(sides), strict=True):
             if shift is not None:
                 sides.append(moved(goal, region, pieces, shift))
             else:
-                sides.append(pieces_of(goal, _only(region, sign * region.q), False, _first))
+                sides.append(pieces_of(known, _only(region, sign * region.q), _first))
         found.append(tuple(sides))
     return {"pieces": tuple(found)}
 
@@ -204,7 +229,13 @@ def nothing(goal: Statement) -> Inference:
     regions = stage.pairs[0].regions if isinstance(stage, Mechanism) else ()
     piece = Piece(ZERO, None, Limit(ZERO), Limit(ZERO))
     pieces = tuple((piece,) if r.output else (Piece(ZERO),) for r in regions)
-    return "integral", {"low": (ZERO, ZERO), "pieces": pieces}
+    if claim.name == "Distributions":
+        return "distributions", {"pieces": tuple((part,) * 4 for part in pieces)}
+    constraint = next(iter(constraints(replace(claim, reverse=False))), None)
+    below: tuple[Term, Term] | None = (ZERO, ZERO)
+    if isinstance(constraint, Moment):  # what the form is without the facts
+        below = _low(constraint.form, replace(goal, facts=()))
+    return "integral", {"low": below, "pieces": pieces}
 
 
 def settled(goal: Statement, item: Term) -> bool:

@@ -40,7 +40,18 @@ from dpsym.search.leaf.factoring import factors
 from dpsym.search.leaf.numeric import Values
 from dpsym.search.samples import number
 
-__all__ = ["Integrand", "NoPlan", "Samples", "Stretch", "moved", "pieces_of", "stretches"]
+__all__ = [
+    "Given",
+    "Integrand",
+    "NoPlan",
+    "NoSamples",
+    "Samples",
+    "Stretch",
+    "given",
+    "moved",
+    "pieces_of",
+    "stretches",
+]
 
 Integrand = Callable[[Term, Term], Term]
 """What is integrated, by the densities p and q; zero where they are."""
@@ -57,11 +68,6 @@ class NoSamples(NoPlan):
     """No values of the parameters were found."""
 
 
-def region_samples(goal: Statement) -> Samples:
-    """Values of the parameters."""
-    return parameters(goal.variables, goal.facts, _SAMPLES)
-
-
 @dataclass(frozen=True)
 class Stretch:
     """An interval of outputs on which the integrand has one form."""
@@ -71,16 +77,36 @@ class Stretch:
     facts: Facts = ()
 
 
-def pieces_of(
-    goal: Statement, region: Region, swap: bool, integrand: Integrand
-) -> tuple[Piece, ...]:
+@dataclass(frozen=True)
+class Given:
+    """What is known of the parameters, and the square roots that the total is stated with."""
+
+    variables: tuple[tuple[str, str], ...]
+    facts: Facts
+    radicals: tuple[Term, ...]
+
+
+def given(goal: Statement, region: Region, *others: Term) -> Given:
+    """What matters of the goal for an integral over the region, with these terms in it; the same
+    for goals that ask for the same integral."""
+    items = [fact.term for fact in (*goal.facts, *region.facts)]
+    used = frozenset().union(*(item.vars for item in (*items, region.p, region.q, *others)))
+    claimed = [arg for claim in goal.claims for arg in claim.args if arg is not None]
+    return Given(
+        tuple(one for one in goal.variables if one[0] in used),
+        goal.facts,
+        radicals(context(goal.facts).canon, claimed),
+    )
+
+
+def pieces_of(known: Given, region: Region, integrand: Integrand) -> tuple[Piece, ...]:
     """Pieces for one region. Raises ``Split`` or ``NoPlan``."""
-    return _Planner(goal, region, swap, integrand).pieces()
+    return _Planner(known, region, integrand).pieces()
 
 
 def stretches(goal: Statement, region: Region) -> Iterator[tuple[Stretch, Term, Term, Samples]]:
     """Intervals of outputs with the forms of p and q there, and sample values of the parameters."""
-    planner = _Planner(goal, region, False, lambda p, q: p)
+    planner = _Planner(given(goal, region), region, lambda p, q: p)
     for one in planner.stretches():
         known = replace(one, facts=planner.inside(one))
         p, q = planner.single(planner.p, known), planner.single(planner.q, known)
@@ -115,17 +141,16 @@ def moved(
 
 
 class _Planner:
-    def __init__(self, goal: Statement, region: Region, swap: bool, integrand: Integrand) -> None:
-        self.goal, self.region, self.integrand = goal, region, integrand
-        self.facts = goal.facts
-        self.p, self.q = (region.q, region.p) if swap else (region.p, region.q)
-        self.samples = region_samples(goal)
+    def __init__(self, known: Given, region: Region, integrand: Integrand) -> None:
+        self.variables, self.facts, self.radicals = known.variables, known.facts, known.radicals
+        self.region, self.integrand = region, integrand
+        self.p, self.q = region.p, region.q
+        self.samples = parameters(self.variables, self.facts, _SAMPLES)
         if not self.samples:
             raise NoSamples("no sample values of the parameters")
         self.x, self.whole = var(region.output or "$x"), region.kind == INTEGER
         self.known: dict[tuple[Term | None, Term | None], Values] = {}
-        claimed = [arg for claim in goal.claims for arg in claim.args if arg is not None]
-        self.radicals = radicals(context(self.facts).canon, claimed)  # as the total is stated
+        self.rows: dict[tuple[Term, Term, int], list[tuple[bool, ...]]] = {}
 
     def pieces(self) -> tuple[Piece, ...]:
         if self.region.output is None:
@@ -166,7 +191,7 @@ class _Planner:
     def matters(self, item: Term, whole: Sequence[Term]) -> bool:
         """Whether one of the terms has different forms at both sides of the point or, where that
         counts, at the point."""
-        ways = (-1, 0, 1) if self.whole and is_integer(item, dict(self.goal.variables)) else (-1, 1)
+        ways = (-1, 0, 1) if self.whole and is_integer(item, dict(self.variables)) else (-1, 1)
         return any(len(set(forms)) > 1 for forms in self.around(item, whole, ways))
 
     def around(
@@ -174,23 +199,28 @@ class _Planner:
     ) -> Iterator[tuple[Term, ...]]:
         """The forms that the terms have just before the point (-1), at it (0) and after it (1)."""
         normal = context(self.facts).canon.normal
-        places = np.array(numbers(item, self.samples))
-        known = np.isfinite(places)
-        near = np.where(known, places, 0.0)
-        sides = []
-        for way in ways:
-            x = near + way * 1e-7 * (1 + np.abs(near))
-            sides.append(Values({**self.points(1), str(self.x.value): x}, len(self.samples)))
         for term in whole:
             if term.kinked:
-                rows = [map(tuple, choices(term, side)[0][known].tolist()) for side in sides]
+                rows = [self.row(item, term, way) for way in ways]
                 for found in dict.fromkeys(zip(*rows, strict=True)):
                     yield tuple(normal(chosen(term, row)) for row in found)
+
+    def row(self, item: Term, term: Term, way: int) -> list[tuple[bool, ...]]:
+        """The choices of a term just before, at or after the point, for each sample."""
+        key = item, term, way
+        if key not in self.rows:
+            places = np.array(numbers(item, self.samples))
+            known = np.isfinite(places)
+            near = np.where(known, places, 0.0)
+            at = near + way * 1e-7 * (1 + np.abs(near))
+            side = Values({**self.points(1), str(self.x.value): at}, len(self.samples))
+            self.rows[key] = list(map(tuple, choices(term, side)[0][known].tolist()))
+        return self.rows[key]
 
     def starts(self, item: Term, stretch: Stretch, whole: Sequence[Term]) -> list[Term]:
         """The integers at which pieces start because of a cut: behind an integer, too, if a term
         has another value at it than the form after it has."""
-        if not is_integer(item, dict(self.goal.variables)):
+        if not is_integer(item, dict(self.variables)):
             return [self.first_beyond(item, stretch)]
         found, at_it = [], {str(self.x.value): item}
 
@@ -216,7 +246,7 @@ class _Planner:
     def first_beyond(self, item: Term, stretch: Stretch) -> Term:
         """The first integer beyond a cut that is not known to be one. On a short stretch, it is a
         question about the parameters which integer that is."""
-        for name, kind in self.goal.variables:  # the floor that a rule has named
+        for name, kind in self.variables:  # the floor that a rule has named
             gap, known = item - var(name), context(self.facts)
             inside = Fact(gap, ">="), Fact(1 - gap, ">")
             if kind == INTEGER and all(map(known.evident, inside)):
@@ -378,7 +408,7 @@ class _Planner:
                         raise Split(plain(gap, self.facts))
         (form, *_) = forms
         if not _is_zero(form, self.facts) and not never_zero(form, self.facts):
-            names = {name for name, _ in self.goal.variables}
+            names = {name for name, _ in self.variables}
             raise Split(vanishing(form, self.facts, names) or plain(-form, self.facts))
         return form
 

@@ -10,7 +10,7 @@ from functools import lru_cache
 import numpy as np
 
 from dpsym.kernel.sequents import Facts, context
-from dpsym.kernel.statements import INTEGER
+from dpsym.kernel.statements import INTEGER, Fact
 from dpsym.kernel.terms import Term, var
 from dpsym.search.integrals.summands import coefficients
 from dpsym.search.leaf.numeric import Values
@@ -21,7 +21,7 @@ __all__ = ["is_largest", "numbers", "parameters"]
 Limit = tuple[Term, Term]
 _values: dict[int, tuple[Sequence[Mapping[str, float]], Values]] = {}
 _MOST_KNOWN = 100
-_TRIES, _TOLERANCE = 3000, 1e-9
+_TRIES, _TOLERANCE, _ROUNDING = 3000, 1e-9, 1e-14
 _SHARES = (0.02, 0.11, 0.29, 0.53, 0.77, 0.94)
 _STEPS = (0.013, 0.11, 0.27, 0.53, 0.71, 0.93, 1.13, 1.37, 1.71, 2.03, 2.61, 4.07, 9.3)
 
@@ -39,7 +39,7 @@ def parameters(
         for name, kind in _order(variables, limits):
             value = _value(limits[name], values, source)
             values[name] = float(math.floor(value + 0.5)) if kind == INTEGER else value
-        if all(_holds(number(fact.term, values), fact.rel) for fact in facts):
+        if all(_holds(fact, values) for fact in facts):
             found.append(values)
             if len(found) >= count or not variables:
                 break
@@ -113,7 +113,22 @@ def _value(limits: list[Limit], values: dict[str, float], source: random.Random)
     return high - step if math.isfinite(high) else step * source.choice((1, -1))
 
 
-def _holds(value: float, rel: str) -> bool:
+def _holds(fact: Fact, values: Mapping[str, float]) -> bool:
+    """Whether the fact holds at a point, as far as floats tell; a strict one beyond rounding, so
+    that it does not seem to hold together with what contradicts it."""
+    value = number(fact.term, values)
     if math.isnan(value):
         return False
-    return value >= -1e-12 if rel == ">=" else value > 0 if rel == ">" else value != 0
+    if fact.rel != ">":
+        return value >= -1e-12 if fact.rel == ">=" else value != 0
+    term = fact.term
+    return value > (_ROUNDING * _scale(term, values) if term.op in ("add", "mul") else 0.0)
+
+
+def _scale(item: Term, values: Mapping[str, float]) -> float:
+    """The sum of the absolute values of what is added up."""
+    if item.op == "add":
+        return sum(abs(number(part, values)) for part in item.args)
+    if item.op == "mul":
+        return math.prod(_scale(part, values) for part in item.args)
+    return abs(number(item, values))

@@ -8,14 +8,17 @@ from typing import Any
 from dpsym.kernel import terms as tm
 from dpsym.kernel.canon import to_term
 from dpsym.kernel.rules_privacy import is_integer
-from dpsym.kernel.sequents import context, with_facts
+from dpsym.kernel.sequents import Sequent, context, with_facts
 from dpsym.kernel.statements import INTEGER, Fact, Mechanism, Statement
 from dpsym.kernel.terms import Term, var
+from dpsym.search import leaf
 from dpsym.search.bounds import Bounds, bounds
 from dpsym.search.integrals.cuts import plain
+from dpsym.search.integrals.sampling import numbers, parameters
 
 __all__ = ["as_whole", "known_value", "one_by_one"]
 
+_SAMPLES, _TOLERANCE = 60, 1e-9
 _SHORT = 8  # the largest difference between values that are looked at one by one
 Step = tuple[str, dict[str, Any]]
 
@@ -32,6 +35,20 @@ def known_value(goal: Statement) -> Step | None:
         for value in sorted(ends[name][True] & ends[name][False], key=lambda item: item.key):
             if kind != INTEGER or is_integer(value, kinds):
                 return "equal", {"name": name, "value": value}
+    return _by_kinks(goal)
+
+
+def _by_kinks(goal: Statement) -> Step | None:
+    """The other bound, stated, where a fact with a kink says it, such as |x| <= c for x >= c."""
+    if not any(fact.term.kinked for fact in goal.facts):
+        return None
+    samples = parameters(goal.variables, goal.facts, _SAMPLES)
+    for fact in goal.facts:
+        if fact.rel == ">=" and fact.term.vars and not fact.term.kinked and samples:
+            sizes = numbers(fact.term, samples)
+            other = Fact(-fact.term, ">=")
+            if max(map(abs, sizes)) < _TOLERANCE and leaf.easy(Sequent(goal.facts, other)):
+                return "either", {"item": other.term}
     return None
 
 

@@ -47,8 +47,10 @@ def prove_leaf(
     two = len(known.canon(goal.term)) == 2  # compared as they are, not multiplied out
     core = relevant(Sequent(sequent.hypotheses, goal if two else known.tidy(goal)))
     found = _shown(core)
-    if found is None and guesses != () and not leaf.easy(core):
-        for guess in guesses:
+    guessing = iter(guesses) if found is None else iter(())
+    first = next(guessing, None)
+    if first is not None and not leaf.easy(core):
+        for guess in (first, *guessing):
             found = leaf.follow(core, min(_GUESS, seconds / 2), guess)
             if found is not None:
                 break

@@ -31,7 +31,7 @@ from dpsym.kernel.statements import (
     Statement,
     singles,
 )
-from dpsym.kernel.terms import ONE, ZERO, Term, substitute, var
+from dpsym.kernel.terms import MINUS_ONE, ONE, ZERO, Term, substitute, var
 from dpsym.kernel.theorems import Theorem, prove
 from dpsym.search import leaf
 from dpsym.search.bounds import bounds
@@ -45,7 +45,7 @@ from dpsym.search.integrals.inferences import (
     nothing,
     settled,
 )
-from dpsym.search.integrals.plans import NoPlan
+from dpsym.search.integrals.plans import NoPlan, NoSamples
 from dpsym.search.integrals.roots import by_roots
 from dpsym.search.leaf.budget import Budget, OutOfBudget
 from dpsym.search.leaf.hinted import Hint
@@ -608,6 +608,8 @@ class _Prover:
                 with Budget(self.left()).enforced():
                     inference = next(found, None)
             except (OutOfBudget, Refusal, NoPlan) as stop:
+                if isinstance(stop, NoSamples) and _contradictory(goal):
+                    yield nothing(goal)
                 if count:
                     return  # what stopped the earlier ones says more
                 raise Stuck(str(stop), out_of_time=isinstance(stop, OutOfBudget)) from None
@@ -954,6 +956,11 @@ def _guesses(goal: Statement, rule: str, premise: Sequent) -> Iterable[tuple[Hin
     if rule == "integral":
         return growing(goal, premise)
     return at_kinks(premise) if rule == "blended" else ()
+
+
+def _contradictory(goal: Statement) -> bool:
+    """Whether it is easy that the facts contradict each other."""
+    return leaf.easy(Sequent(goal.facts, Fact(MINUS_ONE, ">=")))
 
 
 def _effort(premise: Sequent | Statement) -> int:

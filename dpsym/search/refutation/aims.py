@@ -20,6 +20,8 @@ from dpsym.search.refutation.problem import orders
 Floats = Mapping[str, float]
 _ROUNDING = 1e-12  # of a loss
 _FAR = 690.0  # exp of more is no float
+_ROUNDED = -30.0  # the logarithm of what may be rounding, where nothing is allowed
+_DOUBTFUL = 1e-6  # the excess that this counts as
 
 
 def scalar(item: Term, floats: Floats) -> float:
@@ -108,8 +110,10 @@ class Aim:
         bound = scalar(self.item.bound, floats)
         if name == "RenyiDPBelowOne":
             return _relative(math.exp(min(total, 0.0)), 1 + bound)
+        if bound <= 0 and total > -math.inf:
+            return math.inf if bound < 0 or total > _ROUNDED else _DOUBTFUL
         if bound <= 0:
-            return math.inf if total > -math.inf and bound <= 0 else -math.inf
+            return -math.inf
         return total - math.log(bound)
 
 
