@@ -34,6 +34,7 @@ from dpsym.search.refutation.outputs import near
 from dpsym.search.refutation.points import Points, menu, roles
 
 _SIMPLE = 250  # points from the menus
+_FIRST, _SHORT = 40, 1.3  # as many points only, if there are fewer seconds than these
 _STEPS = 400  # steps from the best of them
 _BEST = 6
 _CLEAR = 1e-3  # an excess that is no rounding error
@@ -87,7 +88,8 @@ class _Search:
             return None
         points = Points(self.statement.variables, self.statement.facts, self.used_as)
         ranked: list[tuple[float, dict[str, fmpq]]] = []
-        for count, values in enumerate(islice(points, _SIMPLE), 1):
+        short = self.budget.left() < _SHORT
+        for count, values in enumerate(islice(points, _FIRST if short else _SIMPLE), 1):
             found, excess = self.look(values, wide=not ranked)
             if found is None and count % _PATIENCE == 0:
                 found = self.closest()
@@ -95,7 +97,7 @@ class _Search:
                 return found
             ranked.append((excess, values))
         found = self.closest()
-        if found is not None or not self.statement.variables:
+        if found is not None or short or not self.statement.variables:
             return found
         return self.climb(points, ranked)
 
