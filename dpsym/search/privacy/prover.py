@@ -65,6 +65,7 @@ from dpsym.search.privacy.stages import (
     parts,
     sampled,
     totals,
+    wholes,
 )
 from dpsym.search.privacy.towers import plans
 from dpsym.search.samples import number, points, sign
@@ -246,6 +247,10 @@ class _Prover:
         inner = self.of_inner_mechanisms(goal)
         if inner is not None:
             return inner
+        if len(goal.stages) > 1:
+            made = self.of_made_stages(goal)
+            if made is not None:
+                return made
         if len(goal.stages) == 1 and isinstance(goal.stages[0], (Repeated, Group)):
             return self.copies(goal, goal.stages[0])
         if len(goal.stages) == 1 and isinstance(goal.stages[0], Blend):
@@ -337,6 +342,22 @@ class _Prover:
                         self.left()
                         stuck = failed
                 raise stuck or Stuck("no guarantee is known of an explicit mechanism")
+        return None
+
+    def of_made_stages(self, goal: Statement) -> Proof | None:
+        """Stages that are made of others, replaced by what they have in all."""
+        (claim,) = goal.claims
+        for index, stage in enumerate(goal.stages):
+            if isinstance(stage, (Assumed, Processed, Mechanism)):
+                continue
+            stuck = Stuck("no total is known of a stage that is made of others")
+            for total in wholes(stage, claim):
+                try:
+                    return self.apply(goal, "cut", first=index, last=index, guarantees=(total,))
+                except Stuck as failed:
+                    self.left()
+                    stuck = failed
+            raise stuck
         return None
 
     def copies(self, goal: Statement, stage: Repeated | Group) -> Proof:

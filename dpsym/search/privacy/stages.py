@@ -10,7 +10,17 @@ from flint import fmpq
 
 from dpsym.kernel import terms as tm
 from dpsym.kernel.sequents import Facts, context
-from dpsym.kernel.statements import Assumed, Blend, Group, Guarantee, Mechanism, Repeated, Statement
+from dpsym.kernel.statements import (
+    Assumed,
+    Blend,
+    Filter,
+    Group,
+    Guarantee,
+    Mechanism,
+    Repeated,
+    Stage,
+    Statement,
+)
 from dpsym.kernel.terms import ONE, Term, substitute
 from dpsym.search.privacy.families import concentrated
 
@@ -73,6 +83,18 @@ def _chained(one: Guarantee, count: Term, claim: Guarantee) -> Iterator[Total]:
         yield Total(one, _with(one, count * loss, last * growth))
     if one.name == "ZCDP":
         yield Total(one, _with(one, tm.power(count, 2) * last))
+
+
+def wholes(stage: Stage, claim: Guarantee) -> Iterator[Guarantee]:
+    """What a stage that is made of others may have in all, in both directions."""
+    both = replace(claim, two_way=True, reverse=False)
+    if isinstance(stage, (Repeated, Group)):
+        yield from (total.many for total in totals(stage, both))
+    elif isinstance(stage, Blend):
+        yield from sampled(stage, both)
+    elif isinstance(stage, Filter):
+        spent = {stage.name: stage.budget}
+        yield from (one.substitute(spent) for one in stage.stage.guarantees)
 
 
 def sampled(stage: Blend, claim: Guarantee) -> Iterator[Guarantee]:
