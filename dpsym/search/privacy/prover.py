@@ -52,6 +52,7 @@ from dpsym.search.leaf.hinted import Hint
 from dpsym.search.privacy import library
 from dpsym.search.privacy.blends import at_kinks, multipliers
 from dpsym.search.privacy.chains import Orders, is_chain, orders
+from dpsym.search.privacy.concentration import routes, sharper
 from dpsym.search.privacy.families import concentrated, epsilon, sums
 from dpsym.search.privacy.gaussians import mean
 from dpsym.search.privacy.learned import fits
@@ -259,8 +260,8 @@ class _Prover:
             return self.filtered(goal, goal.stages[0])
         first: Stuck | None = None
         explicit = any(isinstance(stage, Mechanism) for stage in goal.stages)
-        attempts = (self.by_conversion, self.by_totals, self.directly)
-        for attempt in attempts[2:] if explicit else attempts:
+        attempts = (self.by_conversion, self.by_totals, self.by_concentration, self.directly)
+        for attempt in attempts[3:] if explicit else attempts:
             try:
                 return attempt(goal)
             except Stuck as stuck:
@@ -343,6 +344,31 @@ class _Prover:
                         stuck = failed
                 raise stuck or Stuck("no guarantee is known of an explicit mechanism")
         return None
+
+    def by_concentration(self, goal: Statement) -> Proof:
+        """The claim from the total of what the stages give of zCDP."""
+        (claim,) = goal.claims
+        stuck, last = Stuck("no route by zCDP"), len(goal.stages) - 1
+        if not last and claim.name != "ApproxDP":
+            raise stuck
+        for each, total in routes(goal):
+            changed = [
+                (i, part)
+                for i, (stage, part) in enumerate(zip(goal.stages, each, strict=True))
+                if isinstance(stage, Assumed) and part not in stage.guarantees
+            ]
+            if not changed and (not last or claim.name != "ApproxDP"):
+                continue
+            first, end, one = (*changed[0][:1] * 2, changed[0][1]) if changed else (0, last, total)
+            before, self.hints = self.hints, (*self.hints, *sharper(goal, each))
+            try:
+                return self.apply(goal, "cut", first=first, last=end, guarantees=(one,))
+            except Stuck as failed:
+                self.left()
+                stuck = failed
+            finally:
+                self.hints = before
+        raise stuck
 
     def of_made_stages(self, goal: Statement) -> Proof | None:
         """Stages that are made of others, replaced by what they have in all."""

@@ -22,6 +22,7 @@ from dpsym.kernel.statements import (
     Statement,
 )
 from dpsym.kernel.terms import ONE, Term, substitute
+from dpsym.search.privacy.concentration import mean_of_pure
 from dpsym.search.privacy.families import concentrated
 
 _ADDED = ("PureDP", "RenyiDP", "RenyiDPBelowOne", "KLDP", "ZCDP")  # the last argument adds up
@@ -71,6 +72,7 @@ def _from_pure(loss: Term, claim: Guarantee) -> Iterator[Guarantee]:
     """What pure DP gives, which adds up to less."""
     if claim.name in ("ApproxDP", "ZCDP", "RenyiDP"):
         yield Guarantee("ZCDP", (tm.power(loss, 2) / 2,))
+        yield Guarantee("ZCDP", (mean_of_pure(loss),))
 
 
 def _chained(one: Guarantee, count: Term, claim: Guarantee) -> Iterator[Total]:
