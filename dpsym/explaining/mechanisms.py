@@ -235,8 +235,7 @@ def _masses(here: Here) -> str:
     parts = [_mass(here, one, region) for one in here["masses"]]
     what = here.show(_function(here))
     if here["mirror"] is not None:
-        name = _pair(here).regions[0].output or ""
-        other = here.show(here["mirror"][0] - var(name))
+        other = here.show(here["mirror"][0] - var(region.output or ""))
         what = f"the mean of {what} there and at {other}, which has the same integral,"
     late = any(one.shift is not ZERO for one in here["masses"]) and region.facts
     begins = " A law that is moved has mass from its own first integer on." if late else ""

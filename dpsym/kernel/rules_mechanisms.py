@@ -24,11 +24,6 @@ from dpsym.kernel.statements import Fact, Guarantee, Mechanism, Pair, Region, St
 from dpsym.kernel.terms import ONE, ZERO, Term, substitute, var
 
 
-def _one(regions: tuple[Region, ...], rule: str) -> Region:
-    require(len(regions) == 1, rule, "one region", len(regions))
-    return regions[0]
-
-
 def _mechanism(goal: Statement, rule: str) -> Mechanism:
     only = goal.stages[0] if len(goal.stages) == 1 else goal.stages
     return expect(Mechanism, only, rule, "one explicit mechanism")
@@ -40,6 +35,11 @@ def _only_pair(goal: Statement, rule: str) -> Pair:
     fits = len(found) == 1 and not found[0].variables and not found[0].facts
     require(fits, rule, "one pair without variables of its own", len(found))
     return found[0]
+
+
+def _only_region(regions: tuple[Region, ...], rule: str) -> Region:
+    require(len(regions) == 1, rule, "one region", len(regions))
+    return regions[0]
 
 
 @privacy_rule()
@@ -452,7 +452,7 @@ def masses(
     """
     claim, form, bound = _moment(goal, "masses")
     pair = _only_pair(goal, "masses")
-    region = _one(pair.regions, "masses")
+    region = _only_region(pair.regions, "masses")
     name, kinds = expect(str, region.output, "masses", "densities"), dict(goal.variables)
     given = with_facts(goal.facts, *region.facts)
     p, q = (region.q, region.p) if claim.reverse else (region.p, region.q)
@@ -547,7 +547,7 @@ def series(goal: Statement, parameters: tuple[Term, Term]) -> list[Goal]:
     unnormalised pair.
     """
     require(rp.only_claim(goal, "series").name == "Distributions", "series", "that claim", goal)
-    region = _one(_normalised(goal, "series").regions, "series")
+    region = _only_region(_normalised(goal, "series").regions, "series")
     (start, stop), x = _ends(goal, region), var(region.output or "$")
     require(region.kind == st.INTEGER and start is ZERO, "series", "integers from 0 on", region)
     out = [] if stop is None else unless_evident(goal.facts, Fact(stop, ">"))

@@ -100,7 +100,7 @@ class _Pair(Mechanism, abstract=True):
         support = self.support
         common = _common_support(p, q, x) if self.integer and support is sp.S.Reals else None
         if common is not None:
-            (p, q), support = (law.args[0].expr for law in (p, q)), common
+            p, q, support = p.args[0].expr, q.args[0].expr, common
         part = Part(p, q, x, support, self.integer)
         return (Neighbours((part,), normalised=self.normalised),)
 

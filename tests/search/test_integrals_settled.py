@@ -224,7 +224,7 @@ def test_poisson_and_binomial_masses_are_proved_to_be_distributions():
     counts = dp.noise.Poisson(u), dp.noise.Poisson(2 * u)
     trials = dp.noise.Binomial(n, r), dp.noise.Binomial(n, r / 2)
     for laws, where in ((counts, ()), (trials, [r < 1])):
-        mass = dp.MomentBound(lambda loss: sp.Integer(1) + 0 * loss, 1, one_way=True)
+        mass = dp.MomentBound(lambda loss: sp.Integer(1), 1, one_way=True)
         verdict = dp.check(dp.PMFPair(*laws), mass, where)
         assert isinstance(verdict, dp.Proved) and not verdict.assumptions, str(verdict)
 
@@ -236,4 +236,4 @@ def test_facts_that_leave_one_value_are_no_crash():
     where = [sp.Abs(eps) <= size / scale, eps <= -size / scale]
     for law in (dp.noise.Laplace(scale=scale), dp.noise.Gaussian(sigma=scale)):
         verdict = dp.check(dp.AdditiveNoise(law, size), dp.ApproxDP(eps, 1), where, budget=10)
-        assert not isinstance(verdict, dp.Refuted)
+        assert isinstance(verdict, dp.Proved)

@@ -98,8 +98,7 @@ def choices(item: Term, values: Values) -> tuple[NDArray[np.bool_], NDArray[np.b
                     over[i] = sign(gap, at)
                 clear &= (over < 0) | (over > 0)  # not so for nan
                 rows.append(over >= 0)
-    chosen = np.array(rows, dtype=bool).reshape(len(rows), values.count)
-    return chosen.T, clear
+    return np.array(rows, dtype=bool).reshape(len(rows), values.count).T, clear
 
 
 def _underflown(item: Term, values: Values) -> NDArray[np.bool_]:
@@ -218,7 +217,7 @@ def _settle_factors(item: Term, facts: Facts) -> None:
     for part in item.args if item.op == "mul" else (item,):
         gap = plain(part.args[0] if part.op == "pow" else part, facts)
         known = context(facts)
-        if _is_not_zero(gap, facts):
+        if _evidently_not_zero(gap, facts):
             continue
         sides = [side for side in (gap, -gap) if known.evident(Fact(side, ">="))]
         bent = [] if sides else [fact for fact in facts if fact.term.kinked]
@@ -253,7 +252,7 @@ def _factors(item: Term, facts: Facts) -> list[Term]:
 
 
 def _not_zero(item: Term, facts: Facts) -> bool:
-    return _is_not_zero(item, facts) or any(
+    return _evidently_not_zero(item, facts) or any(
         _is_easy(Fact(side, ">"), facts) for side in (item, -item)
     )
 
@@ -336,7 +335,7 @@ def _logs(canon: Canon, form: Poly) -> Poly | None:
         return None
 
 
-def _is_not_zero(item: Term, facts: Facts) -> bool:
+def _evidently_not_zero(item: Term, facts: Facts) -> bool:
     """Whether the facts evidently, or for a number its digits, say so."""
     return context(facts).evident(Fact(item, "!=")) or (not item.vars and sign(item, {}) != 0)
 
@@ -346,7 +345,7 @@ def _is_zero(item: Term, facts: Facts, samples: Samples) -> bool:
     if item is ZERO:
         return True
     known = context(facts)
-    if _is_not_zero(item, facts):
+    if _evidently_not_zero(item, facts):
         return False
     if known.evident(Fact(item, ">=")) and known.evident(Fact(-item, ">=")):
         return True

@@ -47,22 +47,23 @@ def prove_leaf(
     two = len(known.canon(goal.term)) == 2  # compared as they are, not multiplied out
     core = relevant(Sequent(sequent.hypotheses, goal if two else known.tidy(goal)))
     found = _shown(core)
-    guessing = iter(guesses) if found is None else iter(())
-    first = next(guessing, None)
-    if first is not None and not leaf.easy(core):
-        for guess in (first, *guessing):
-            found = leaf.follow(core, min(_GUESS, seconds / 2), guess)
-            if found is not None:
-                break
     if found is None:
-        answer = leaf.prove(core, seconds, hints)
+        answer = _guessed(core, seconds, guesses) or leaf.prove(core, seconds, hints)
         if not isinstance(answer, Lemma):
             return answer
         found = answer
-    if found is not _shown(core):
         _known.setdefault(core.goal, []).append(found)
     used = Proof("instance", {"lemma": found, "mapping": ()})
     return used if two else Proof("tidy", {}, (used,))
+
+
+def _guessed(core: Sequent, seconds: float, guesses: Iterable[tuple[Hint, ...]]) -> Lemma | None:
+    guessing = iter(guesses)
+    first = next(guessing, None)
+    if first is None or leaf.easy(core):
+        return None
+    tried = (leaf.follow(core, min(_GUESS, seconds / 2), guess) for guess in (first, *guessing))
+    return next((found for found in tried if found is not None), None)
 
 
 def _shown(sequent: Sequent) -> Lemma | None:

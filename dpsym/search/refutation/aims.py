@@ -110,11 +110,11 @@ class Aim:
         bound = scalar(self.item.bound, floats)
         if name == "RenyiDPBelowOne":
             return _relative(math.exp(min(total, 0.0)), 1 + bound)
-        if bound <= 0 and total > -math.inf:
-            return math.inf if bound < 0 or total > _ROUNDED else _DOUBTFUL
-        if bound <= 0:
+        if not bound <= 0:
+            return total - math.log(bound)
+        if not total > -math.inf:
             return -math.inf
-        return total - math.log(bound)
+        return math.inf if bound < 0 or total > _ROUNDED else _DOUBTFUL
 
 
 def _relative(value: float, bound: float) -> float:
