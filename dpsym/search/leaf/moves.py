@@ -321,6 +321,13 @@ def squares(sequent: Sequent, form: Poly) -> list[Move]:
     return [move for _, move in _ranked(sequent, out)]
 
 
+def two_roots(sequent: Sequent, form: Poly) -> list[Move]:
+    """Squares of both sides, where these are single terms with roots."""
+    if len(form) != 2 or not all(_has_root(mono) and not mono[0] for mono in form):
+        return []
+    return squares(sequent, form)[:1]
+
+
 def without_tails(sequent: Sequent, form: Poly) -> Iterator[Move]:
     """The goal without a summand c erfc(u), c >= 0, of which squares would make many."""
     for item in atoms(form):

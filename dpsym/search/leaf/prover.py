@@ -179,6 +179,11 @@ class Search:
                 return found
         if not plausible(sequent):
             return self.impossible(sequent)
+        for move in moves.two_roots(sequent, form_of(sequent)):
+            if self.once(sequent, f"roots {fuel}"):
+                found = self.by(sequent, move, fuel, depth)
+                if found is not None:
+                    return found
         if not goal.term.kinked:
             simpler, found = arguments.simplified(
                 sequent, form_of(sequent), lambda premise: self.prove(premise, fuel, depth + 1)

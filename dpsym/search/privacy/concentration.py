@@ -9,6 +9,7 @@ from dpsym.kernel import terms as tm
 from dpsym.kernel.statements import Assumed, Fact, Guarantee, Stage, Statement
 from dpsym.kernel.terms import Term
 from dpsym.search.leaf.hinted import Have
+from dpsym.search.privacy.families import mean_of_pure
 from dpsym.search.samples import number, points
 
 _TOLERANCE = 1e-9
@@ -29,7 +30,7 @@ def routes(goal: Statement) -> Iterator[Route]:
         total = Guarantee(
             "ZCDP", (tm.add(*(part.args[0] for part in parts if part.args[0] is not None)),)
         )
-        if _reaches(total, claim, goal):
+        if reaches(total, claim, goal):
             yield parts, total
 
 
@@ -53,12 +54,6 @@ def _bounds(name: str, first: Term) -> tuple[Term, ...]:
     return {"BoundedRange": (square / 8,), "GDP": (square / 2,)}.get(name, ())
 
 
-def mean_of_pure(loss: Term) -> Term:
-    """e tanh(e/2): the largest mean of the loss under pure DP, and its zCDP (Bun and Steinke, the
-    same place; Kairouz, Oh and Viswanath (2015), Theorem 3.5, in their total)."""
-    return loss * (tm.exp(loss) - 1) / (tm.exp(loss) + 1)
-
-
 def sharper(goal: Statement, parts: tuple[Guarantee, ...]) -> tuple[Have, ...]:
     """That the sharp bounds among these are below the plain ones, for the inequalities after."""
     out = []
@@ -70,7 +65,8 @@ def sharper(goal: Statement, parts: tuple[Guarantee, ...]) -> tuple[Have, ...]:
     return tuple(out)
 
 
-def _reaches(total: Guarantee, claim: Guarantee, goal: Statement) -> bool:
+def reaches(total: Guarantee, claim: Guarantee, goal: Statement) -> bool:
+    """Whether this zCDP gives the claim at sample values."""
     rho, samples = total.args[0] or tm.ZERO, points(goal.variables, goal.facts)
     return bool(samples) and all(_enough(number(rho, at), claim, at) for at in samples)
 

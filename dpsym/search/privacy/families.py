@@ -115,7 +115,7 @@ def conversions(first: Guarantee, family: str, args: tuple[Term, ...]) -> Iterat
     order = ONE if first.name == "KLDP" else _order(first)
     last = first.args[-1]
     if first.name == "BoundedRange" and last is not None and first.two_way:
-        yield from _from_range(first, last, family, args)
+        yield from _from_range(first, last, family)
     if first.name == "PureDP" and last is not None and first.two_way:
         yield from _from_pure(first, last, family)
     if first.name == "ZCDP" and last is not None and family == "ApproxDP" and first.two_way:
@@ -137,9 +137,7 @@ def conversions(first: Guarantee, family: str, args: tuple[Term, ...]) -> Iterat
         yield Sum(first, first, Guarantee(family, (args[0], bound)), facts)
 
 
-def _from_range(
-    first: Guarantee, length: Term, family: str, args: tuple[Term, ...]
-) -> Iterator[Sum]:
+def _from_range(first: Guarantee, length: Term, family: str) -> Iterator[Sum]:
     """Cesar and Rogers (2021), Lemma 3.4; for the mean, the best bound."""
     facts = (Fact(length, ">"),)
     if family == "KLDP":
@@ -147,9 +145,6 @@ def _from_range(
         yield Sum(first, first, Guarantee(family, (share - 1 - tm.log(share),)), facts)
     if family == "ZCDP":
         yield Sum(first, first, concentrated(first), facts)
-    if family == "RenyiDP":
-        total = Guarantee(family, (args[0], args[0] * tm.power(length, 2) / 8))
-        yield Sum(first, first, total, (*facts, *_domain(total)))
 
 
 def concentrated(one: Guarantee) -> Guarantee:
@@ -162,10 +157,16 @@ def concentrated(one: Guarantee) -> Guarantee:
 def _from_pure(first: Guarantee, loss: Term, family: str) -> Iterator[Sum]:
     """Bun and Steinke (2016), Proposition 1.4; for the mean, the best bound."""
     if family == "ZCDP":
-        yield Sum(first, first, Guarantee(family, (tm.power(loss, 2) / 2,)), (Fact(loss, ">="),))
+        for rho in (tm.power(loss, 2) / 2, mean_of_pure(loss)):
+            yield Sum(first, first, Guarantee(family, (rho,)), (Fact(loss, ">="),))
     if family == "KLDP":
-        total = loss * (tm.exp(loss) - 1) / (tm.exp(loss) + 1)
-        yield Sum(first, first, Guarantee(family, (total,)), (Fact(loss, ">="),))
+        yield Sum(first, first, Guarantee(family, (mean_of_pure(loss),)), (Fact(loss, ">="),))
+
+
+def mean_of_pure(loss: Term) -> Term:
+    """e tanh(e/2): the largest mean of the loss under pure DP, and its zCDP (Bun and Steinke, the
+    same place; Kairouz, Oh and Viswanath (2015), Theorem 3.5, in their total)."""
+    return loss * (tm.exp(loss) - 1) / (tm.exp(loss) + 1)
 
 
 def _tail_of_zcdp(first: Guarantee, rho: Term, delta: Term) -> Sum:

@@ -9,7 +9,7 @@ from dpsym.kernel.proofs import Lemma, Proof
 from dpsym.kernel.sequents import Facts, Sequent, context
 from dpsym.kernel.statements import PREFIX, RATIO, Fact
 from dpsym.search import leaf
-from dpsym.search.leaf.hinted import Hint
+from dpsym.search.leaf.hinted import Have, Hint
 from dpsym.search.samples import number, points
 
 _GRID = (0.02, 0.3, 0.7, 0.97, 1.0, 1.04, 1.4, 2.5, 6.0, 40.0)
@@ -48,13 +48,24 @@ def prove_leaf(
     core = relevant(Sequent(sequent.hypotheses, goal if two else known.tidy(goal)))
     found = _shown(core)
     if found is None:
-        answer = _guessed(core, seconds, guesses) or leaf.prove(core, seconds, hints)
+        given = _apt(core, hints)
+        answer = _guessed(core, seconds, guesses) or leaf.prove(core, seconds, given)
         if not isinstance(answer, Lemma):
             return answer
         found = answer
         _known.setdefault(core.goal, []).append(found)
     used = Proof("instance", {"lemma": found, "mapping": ()})
     return used if two else Proof("tidy", {}, (used,))
+
+
+def _apt(core: Sequent, hints: tuple[Hint, ...]) -> tuple[Hint, ...]:
+    """The hints that are about variables of the goal, if it is not easy without them."""
+    apt = tuple(
+        hint
+        for hint in hints
+        if not isinstance(hint, Have) or hint.fact.term.vars <= core.goal.term.vars
+    )
+    return () if apt and leaf.easy(core) else apt
 
 
 def _guessed(core: Sequent, seconds: float, guesses: Iterable[tuple[Hint, ...]]) -> Lemma | None:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import replace
 
+from dpsym.kernel.definitions import conditions
 from dpsym.kernel.statements import REAL, Assumed, Blend, Fact, Guarantee, Stage, Statement
-from dpsym.kernel.terms import Term, power, sqrt, substitute, var
+from dpsym.kernel.terms import Term, exp, power, sqrt, substitute, var
 from dpsym.kernel.theorems import Theorem
 from dpsym.search.privacy.families import Sum, conversions, sums, weakening
 
@@ -113,10 +114,13 @@ def conversion(first: Guarantee, claim: Guarantee, prove: Prove) -> Use | None:
     return theorem, mapping
 
 
-def natural(
-    first: Guarantee, claim: Guarantee, index: int, prove: Prove
-) -> tuple[Use, Guarantee] | None:
-    """The theorem behind one of ``conversions``, what to use it at, and what it says there."""
+def naturals(
+    first: Guarantee, claim: Guarantee, prove: Prove, enough: Callable[[Guarantee], bool]
+) -> Iterator[tuple[Use, Guarantee]]:
+    """For each of ``conversions`` that is enough: the theorem behind it, what to use it at, and
+    what it says there."""
+    if None in first.args or None in claim.args:
+        return
     rename = Abstraction()
 
     def named(guarantee: Guarantee) -> tuple[Term, ...]:
@@ -125,17 +129,31 @@ def natural(
         kept = (arg if arg.op == "num" else rename.variable(arg) for arg in before)
         return (*kept, rename.variable(last))
 
-    if None in first.args or None in claim.args:
-        return None
     one = replace(first, args=named(first))
     args = named(claim)
-    found = list(conversions(one, claim.name, args))
-    if index >= len(found):
+    for found in conversions(one, claim.name, args):
+        total = found.total.substitute(dict(rename.mapping))
+        if not enough(total):
+            continue
+        theorem = _theorem(rename, found.facts, (Assumed((one,)),), found.total, prove)
+        if theorem is not None:
+            yield (theorem, rename.mapping), total
+
+
+def markov(first: Guarantee, claim: Guarantee, prove: Prove) -> Use | None:
+    """The theorem that a Rényi guarantee bounds a tail of the loss: Mironov (2017), Proposition
+    3."""
+    if None in first.args or None in claim.args or first.name != "RenyiDP":
         return None
-    theorem = _theorem(rename, found[index].facts, (Assumed((one,)),), found[index].total, prove)
-    if theorem is None:
-        return None
-    return (theorem, rename.mapping), found[index].total.substitute(dict(rename.mapping))
+    rename = Abstraction()
+    order, total, loss = (
+        rename.variable(arg) for arg in (*first.args, claim.args[0]) if arg is not None
+    )
+    mass = exp((order - 1) * (total - loss))
+    one, weaker = replace(first, args=(order, total)), replace(claim, args=(loss, mass))
+    facts = (*conditions(one), *conditions(weaker))
+    theorem = _theorem(rename, facts, (Assumed((one,)),), weaker, prove)
+    return None if theorem is None else (theorem, rename.mapping)
 
 
 def _argument(rename: Abstraction, first: Guarantee, arg: Term | None) -> Term:

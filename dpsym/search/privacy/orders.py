@@ -12,7 +12,8 @@ from dpsym.kernel.terms import ONE, ZERO, Term, term, var
 from dpsym.search.privacy.envelopes import kink
 from dpsym.search.samples import number, points
 
-_SMALL = 1e-12
+TAILS = ("ApproxDP", "ProbabilisticDP")
+_SMALL, _TOLERANCE = 1e-12, 1e-9
 
 
 def orders_for(goal: Statement, claim: Guarantee, family: Guarantee) -> Iterator[Term]:
@@ -36,13 +37,35 @@ def orders_for(goal: Statement, claim: Guarantee, family: Guarantee) -> Iterator
 
 def _tail(claim: Guarantee) -> Term | None:
     """The loss above which the claim's function counts."""
-    if claim.name in ("ApproxDP", "ProbabilisticDP"):
+    if claim.name in TAILS:
         return claim.args[0]
     for found in constraints(claim):
         at = kink(found.form) if isinstance(found, Moment) else None
         if at is not None:
             return context(()).canon.normal(tm.log(at))
     return None
+
+
+def markov(family: Guarantee, order: Term, loss: Term) -> Term:
+    """The bound of the mass where the loss is larger, at one order of zCDP or tCDP."""
+    rho = family.args[0]
+    assert rho is not None
+    return tm.exp((order - 1) * (order * rho - loss))
+
+
+def top_suffices(goal: Statement, family: Guarantee) -> bool:
+    """Whether Markov's inequality at the highest order meets the claim at sample points."""
+    (claim,), top = goal.claims, family.args[-1]
+    loss, mass = (*claim.args, None)[:2]
+    if family.name != "TCDP" or claim.name not in TAILS or None in (top, loss, mass):
+        return False
+    assert top is not None
+    assert loss is not None
+    assert mass is not None
+    bound, samples = markov(family, top, loss), points(goal.variables, goal.facts)
+    return bool(samples) and all(
+        number(bound, at) <= number(mass, at) * (1 + _TOLERANCE) for at in samples
+    )
 
 
 def splits(goal: Statement, order: Term) -> Iterator[Term]:

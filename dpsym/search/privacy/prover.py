@@ -52,13 +52,13 @@ from dpsym.search.leaf.hinted import Hint
 from dpsym.search.privacy import library
 from dpsym.search.privacy.blends import at_kinks, multipliers
 from dpsym.search.privacy.chains import Orders, is_chain, orders
-from dpsym.search.privacy.concentration import routes, sharper
+from dpsym.search.privacy.concentration import reaches, routes, sharper
 from dpsym.search.privacy.families import concentrated, epsilon, sums
 from dpsym.search.privacy.gaussians import mean
 from dpsym.search.privacy.learned import fits
 from dpsym.search.privacy.leaves import plausible, prove_leaf
 from dpsym.search.privacy.limits import ends, kept, total_variation, vanishing
-from dpsym.search.privacy.orders import orders_for, splits
+from dpsym.search.privacy.orders import TAILS, markov, orders_for, splits, top_suffices
 from dpsym.search.privacy.stages import (
     Total,
     before_sampling,
@@ -71,7 +71,6 @@ from dpsym.search.privacy.stages import (
 from dpsym.search.privacy.towers import plans
 from dpsym.search.samples import number, points, sign
 
-_MOST_CONVERSIONS = 3
 _PLAIN = 5  # size of an order as a user gives it
 LEAF_SECONDS, PATIENT_SECONDS = 10.0, 30.0
 _MOST_FACTS = 40  # case distinctions add facts
@@ -762,14 +761,14 @@ class _Prover:
         stuck: Stuck | None = None
         stage = goal.stages[i]
         assert isinstance(stage, Assumed)
+        if top_suffices(goal, stage.guarantees[j]):
+            return self.at_top(goal, i, j)
         for order in orders_for(goal, claim, stage.guarantees[j]):
             try:
                 return self.below_top(goal, i, j, order)
             except Stuck as failed:
                 self.left()
                 stuck = failed
-        if stage.guarantees[j].name == "TCDP" and claim.name in ("ApproxDP", "ProbabilisticDP"):
-            return self.at_top(goal, i, j)
         if stuck is not None:
             raise stuck
         return None
@@ -782,7 +781,7 @@ class _Prover:
         if stage.guarantees[j].name != "TCDP" or top is None:
             return self.at_order(goal, i, j, order)
         gap = context(goal.facts).canon.normal(order - top)
-        if context(goal.facts).evident(Fact(-gap, ">")):
+        if leaf.easy(Sequent(goal.facts, Fact(-gap, ">"))):
             return self.at_order(goal, i, j, order)
         *shown, beyond, below = step(goal, "either", {"item": gap})
         assert isinstance(beyond, Statement)
@@ -795,19 +794,31 @@ class _Prover:
         """By Markov's inequality at orders that grow to the family's highest."""
         stage, (claim,) = goal.stages[i], goal.claims
         assert isinstance(stage, Assumed)
-        (rho, top), loss = stage.guarantees[j].args, claim.args[0]
-        assert rho is not None
-        assert top is not None
-        assert loss is not None
+        top, loss = stage.guarantees[j].args[1], claim.args[0]
+        if top is None or loss is None or claim.name not in TAILS:
+            raise Stuck("only a tail is bounded at the highest order")
         name = _fresh(goal, "x")
         order = 1 + (top - 1) * tm.exp(-var(name))
-        value = tm.exp((order - 1) * (order * rho - loss))
+        value = markov(stage.guarantees[j], order, loss)
         parameters = {"name": name, "start": ZERO, "value": value}
         *shown, rest = step(goal, "limit", parameters)
         assert isinstance(rest, Statement)
         proofs = [self.sequent(one) for one in shown if isinstance(one, Sequent)]
-        proofs += [self.apply(rest, "specialise", stage=i, guarantee=j, value=order)]
+        proofs += [self.by_markov(rest, i, j, order)]
         return Proof("limit", parameters, tuple(proofs))
+
+    def by_markov(self, goal: Statement, i: int, j: int, order: Term) -> Proof:
+        """A tail's bound from a family at one order."""
+        parameters = {"stage": i, "guarantee": j, "value": order}
+        *shown, last = step(goal, "specialise", parameters)
+        assert isinstance(last, Statement)
+        stage = last.stages[i]
+        assert isinstance(stage, Assumed)
+        found = library.markov(stage.guarantees[-1], last.claims[0], self.lemma)
+        if found is None:
+            raise Stuck("no bound of a tail")
+        proofs = [self.sequent(one) for one in shown if isinstance(one, Sequent)]
+        return Proof("specialise", parameters, (*proofs, self.used(last, found)))
 
     def at_order(self, goal: Statement, i: int, j: int, order: Term) -> Proof:
         """The family at one order; where it is not above 1 there, the claim without the family."""
@@ -830,7 +841,7 @@ class _Prover:
         if isinstance(given, Assumed) and given.guarantees[0].name == "RenyiDP":
             one = given.guarantees[0]
             average = Guarantee("KLDP", one.args[1:], one.two_way, one.reverse)
-            found = library.natural(one, average, 0, self.lemma)
+            found = next(library.naturals(one, average, self.lemma, lambda total: True), None)
             if found is not None:
                 return self.cut_through(goal, found, self.at_the_end)
         nothing = total_variation(goal)
@@ -906,21 +917,22 @@ class _Prover:
         for one in stage.guarantees:
             if one.args[0] is not None and one.args[0].size > _PLAIN and one.name == "RenyiDP":
                 continue  # at an order that was chosen for one inequality
-            for index in range(_MOST_CONVERSIONS):
-                found = library.natural(one, claim, index, self.lemma)
-                if found is None:
-                    continue
+
+            def enough(total: Guarantee) -> bool:
+                return _same(total, claim, goal) or _meets(total, claim, goal)
+
+            for found in library.naturals(one, claim, self.lemma, enough):
                 if _same(found[1], claim, goal) and not needs_more(goal, one, found[0]):
                     return self.used(goal, found[0])
-                if not _meets(found[1], claim, goal):
-                    continue
                 try:
                     return self.cut_or_split(goal, one, found)
                 except Stuck as failed:
                     self.left()
                     stuck = failed
-            if one.name == "BoundedRange" and claim.name in ("ApproxDP", "ProbabilisticDP"):
+            if one.name == "BoundedRange" and claim.name in ("RenyiDP", *TAILS):
                 between = concentrated(one)
+                if claim.name == "RenyiDP" and not _from_family(between, claim, goal):
+                    continue
                 return self.apply(goal, "cut", first=0, last=0, guarantees=(between,))
         raise stuck
 
@@ -961,6 +973,14 @@ def _is_pure(total: Total, claim: Guarantee, goal: Statement) -> bool:
     """Pure DP, for approximate DP of another epsilon."""
     pure = total.many.name == "PureDP" and claim.name == "ApproxDP"
     return pure and not _equal(total.many.args[0], claim.args[0], goal)
+
+
+def _from_family(family: Guarantee, claim: Guarantee, goal: Statement) -> bool:
+    """Whether zCDP gives a Rényi guarantee that is not the one it is proved by."""
+    order, rho = claim.args[0], family.args[0]
+    if order is None or rho is None or not reaches(family, claim, goal):
+        return False
+    return order.op != "var" or not _equal(order * rho, claim.args[1], goal)
 
 
 def needs_more(goal: Statement, one: Guarantee, found: library.Use) -> bool:
