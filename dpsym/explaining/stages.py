@@ -30,8 +30,12 @@ def _inner(here: Here) -> str:
 
 
 def _unroll(here: Here) -> str:
-    group = isinstance(here.goal.stages[0], Group)
-    return "A chain of one pair is that pair." if group else "One copy is the mechanism itself."
+    (stage,) = here.goal.stages
+    if isinstance(stage, Group):
+        return "A chain of one pair is that pair."
+    if stage.count is ONE:
+        return "One copy is the mechanism itself."
+    return f"{here.show(stage.count)} copies are so many stages."
 
 
 def _induct(here: Here) -> str:

@@ -37,6 +37,8 @@ from dpsym.kernel.statements import (
 )
 from dpsym.kernel.terms import ONE, ZERO, Term
 
+MOST_STAGES = 64
+
 
 @privacy_rule(stage=INDEX, part=INDEX, guarantees=kd.GUARANTEES)
 def inner(goal: Statement, stage: int, part: int, guarantees: tuple[Guarantee, ...]) -> list[Goal]:
@@ -64,15 +66,19 @@ def inner(goal: Statement, stage: int, part: int, guarantees: tuple[Guarantee, .
 
 @privacy_rule()
 def unroll(goal: Statement) -> list[Goal]:
-    """F, S => claim
-    --------------------------
-    F, one copy of S => claim
+    """F, S; ...; S => claim
+    ------------------------ n a number, of stages on the one side and of copies on the other
+    F, n copies of S => claim
 
-    Fails for more copies, or several stages.
+    for a group, which is a chain, only if n is 1. Fails for other numbers of copies, and several
+    stages.
     """
     stage = _copies(goal, "unroll")
-    require(stage.count is ONE, "unroll", "one copy", stage.count)
-    return [replace(goal, stages=(stage.stage,))]
+    count = stage.count.value if stage.count.op == "num" else None
+    most = 1 if isinstance(stage, Group) else MOST_STAGES
+    few = isinstance(count, fmpq) and count.q == 1 and 1 <= count <= most
+    require(few, "unroll", f"at most {most} copies", stage.count)
+    return [replace(goal, stages=(stage.stage,) * int(stage.count.value))]
 
 
 @privacy_rule()

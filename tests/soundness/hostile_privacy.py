@@ -320,6 +320,7 @@ def _parts(made: Made, at: Point) -> Iterator[World]:
         return
     yield from _split(made, at)
     if isinstance(made, Copies):
+        yield World(at, made.each)
         for k in range(1, len(made.each)):
             some = joint(made.each[:k]), made.each[k]
             yield World({**at, "k": Fraction(k)}, some)

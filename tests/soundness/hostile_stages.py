@@ -153,10 +153,12 @@ def _counted(source: Source, one: Guarantee) -> Guarantee:
 @recipe
 def unroll(source: Source) -> Attempt:
     goal, world = many(source, random_point(source))
-    if world.point["k"] == 1 and source.random() < 0.5:
+    if source.random() < 0.7:
         (stage,) = goal.stages
         assert isinstance(stage, (Repeated, Group))
-        goal = replace(goal, stages=(replace(stage, count=ONE),))
+        count = world.point["k"]
+        assert isinstance(count, Fraction)
+        goal = replace(goal, stages=(replace(stage, count=num(int(count))),))
     return Attempt(goal, world, {})
 
 

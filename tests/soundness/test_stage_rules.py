@@ -104,9 +104,9 @@ STAGE_RULES = {
         ),
     ],
     "unroll": [
-        (goal(COPIES), {}, "one copy"),
-        (goal(Repeated(PURE, num(2))), {}, "one copy"),
-        (goal(Group(PURE, num(2))), {}, "one copy"),
+        (goal(COPIES), {}, "at most 64 copies"),
+        (goal(Repeated(PURE, num(65))), {}, "at most 64 copies"),
+        (goal(Group(PURE, num(2))), {}, "at most 1 copies"),
         (goal(Repeated(PURE, ONE), PURE), {}, "one stage"),
         (goal(PURE), {}, "a number of copies"),
         (goal(sampled()), {}, "a number of copies"),

@@ -179,9 +179,9 @@ class Search:
                 return found
         if not plausible(sequent):
             return self.impossible(sequent)
-        for move in moves.two_roots(sequent, form_of(sequent)):
+        for squared in moves.two_roots(sequent, form_of(sequent)):
             if self.once(sequent, f"roots {fuel}"):
-                found = self.by(sequent, move, fuel, depth)
+                found = self.by(sequent, squared, fuel, depth)
                 if found is not None:
                     return found
         if not goal.term.kinked:

@@ -7,7 +7,10 @@ import math
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
+from functools import partial
 from typing import Any
+
+from flint import fmpq
 
 from dpsym.kernel import terms as tm
 from dpsym.kernel.definitions import DEFINITIONS, Moment, Support, constraints
@@ -72,6 +75,7 @@ from dpsym.search.privacy.towers import plans
 from dpsym.search.samples import number, points, sign
 
 _PLAIN = 5  # size of an order as a user gives it
+_FEW = 4  # copies that are worth a stage each
 LEAF_SECONDS, PATIENT_SECONDS = 10.0, 30.0
 _MOST_FACTS = 40  # case distinctions add facts
 _TOLERANCE = 1e-9
@@ -386,22 +390,25 @@ class _Prover:
         return None
 
     def copies(self, goal: Statement, stage: Repeated | Group) -> Proof:
-        """The total of one copy's guarantee, by induction, then the claim from it."""
+        """The total of one copy's guarantee, by induction, then the claim from it; or a stage for
+        each of a few copies."""
         (claim,) = goal.claims
-        if stage.count is ONE:
-            return self.apply(goal, "unroll")
-        stuck = Stuck("no total of so many copies is known")
         found = list(totals(stage, claim))
         late = [one for one in found if _is_pure(one, claim, goal)]
-        for total in sorted(found, key=late.__contains__):
+        ways: list[Callable[[], Proof]] = [
+            partial(self.by_total, goal, stage, total)
+            for total in sorted(found, key=late.__contains__)
+        ]
+        ways += [partial(self.apply, goal, "parted", **one) for one in parts(goal, stage)]
+        count = stage.count.value
+        most = _FEW if isinstance(stage, Repeated) else 1
+        if isinstance(count, fmpq) and count <= most:
+            first = stage.count is ONE or claim.name == "ApproxDP"
+            ways.insert(0 if first else len(ways), partial(self.apply, goal, "unroll"))
+        stuck = Stuck("no total of so many copies is known")
+        for way in ways:
             try:
-                return self.by_total(goal, stage, total)
-            except Stuck as failed:
-                self.left()
-                stuck = failed
-        for parameters in parts(goal, stage):
-            try:
-                return self.apply(goal, "parted", **parameters)
+                return way()
             except Stuck as failed:
                 self.left()
                 stuck = failed
@@ -457,7 +464,8 @@ class _Prover:
                     self.left()
                     stuck = failed
             raise stuck
-        if stage.budget.op == "var":
+        about = [fact for fact in goal.facts if fact.term.vars & stage.budget.vars]
+        if stage.budget.op == "var" and set(about) <= {Fact(stage.budget, ">=")}:
             return self.apply(goal, "spent")
         name = _fresh(goal, "b")
         b = var(name)

@@ -22,8 +22,7 @@ from dpsym.kernel.statements import (
     Statement,
 )
 from dpsym.kernel.terms import ONE, Term, substitute
-from dpsym.search.privacy.families import mean_of_pure
-from dpsym.search.privacy.families import concentrated
+from dpsym.search.privacy.families import concentrated, mean_of_pure
 
 _ADDED = ("PureDP", "RenyiDP", "RenyiDPBelowOne", "KLDP", "ZCDP")  # the last argument adds up
 
