@@ -118,6 +118,8 @@ def conversions(first: Guarantee, family: str, args: tuple[Term, ...]) -> Iterat
         yield from _from_range(first, last, family)
     if first.name == "PureDP" and last is not None and first.two_way:
         yield from _from_pure(first, last, family)
+    if first.name == "PureDP" and last is not None and family == "GDP" and first.two_way:
+        yield _gaussian_of_pure(first, last, args[-1])
     if first.name == "ZCDP" and last is not None and family == "ApproxDP" and first.two_way:
         yield _tail_of_zcdp(first, last, args[-1])
     if order is None or last is None or not first.two_way:
@@ -167,6 +169,16 @@ def mean_of_pure(loss: Term) -> Term:
     """e tanh(e/2): the largest mean of the loss under pure DP, and its zCDP (Bun and Steinke, the
     same place; Kairouz, Oh and Viswanath (2015), Theorem 3.5, in their total)."""
     return loss * (tm.exp(loss) - 1) / (tm.exp(loss) + 1)
+
+
+def _gaussian_of_pure(first: Guarantee, loss: Term, mean: Term) -> Sum:
+    """Where Phi(mean/2) is at least e^loss/(1 + e^loss), the profile of the two Gaussians is above
+    its tangent at 0, and that is above the profile of randomized response: Dong, Roth and Su
+    (2022), Section 2."""
+    at_half = 1 - tm.erfc(mean / (2 * tm.sqrt(term(2)))) / 2
+    enough = at_half - 1 / (1 + tm.exp(-loss))
+    facts = Fact(loss, ">"), Fact(mean, ">"), Fact(enough, ">=")
+    return Sum(first, first, Guarantee("GDP", (mean,)), facts)
 
 
 def _tail_of_zcdp(first: Guarantee, rho: Term, delta: Term) -> Sum:
