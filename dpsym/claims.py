@@ -15,9 +15,11 @@ from dpsym.kernel.statements import Fact, Statement
 from dpsym.kernel.terms import Term
 from dpsym.mechanisms.base import Mechanism
 from dpsym.scope import Scope
+from dpsym.stages import Made
 
 __all__ = ["Goal", "read_claim", "read_inequality"]
 
+Suggestions = tuple[tuple[statements.Mechanism, tuple[statements.Guarantee, ...]], ...]
 DecideUnder = Callable[[Term, tuple[Fact, ...]], Union[str, None]]
 """The sign of a term where the facts hold: ">", "<", "=", or None for not known."""
 
@@ -36,7 +38,7 @@ class Goal:
     scope: Scope
     obligations: tuple[Fact, ...]
     assumptions: tuple[str, ...]
-    suggestions: tuple[tuple[statements.Guarantee, ...], ...] = ()
+    suggestions: Suggestions = ()
     parts: tuple[Part, ...] = ()
 
 
@@ -69,13 +71,15 @@ def read_claim(subject: Subject, claim: Subject, where: object, decide: DecideUn
     claims = claim.to_kernel(scope, sign)
     statement = Statement(scope.variables, tuple(scope.facts), stages, claims)
     suggestions = tuple(
-        tuple(
-            item
-            for mechanism in _explicit(part)
-            for guarantee in mechanism.suggested()
-            for item in guarantee.to_kernel(scope, sign)
+        (
+            mechanism.to_kernel(scope),
+            tuple(
+                item
+                for guarantee in mechanism.suggested()
+                for item in guarantee.to_kernel(scope, sign)
+            ),
         )
-        for part in parts
+        for mechanism in _explicit(*parts)
     )
     return Goal(
         statement, scope, _obligations(parts, scope), _assumptions(parts), suggestions, parts
@@ -96,10 +100,15 @@ def read_inequality(lhs: object, rhs: object, where: object) -> tuple[Term, Scop
     return right - left, scope
 
 
-def _explicit(*parts: Part) -> list[Mechanism]:
+def _explicit(*parts: object) -> list[Mechanism]:
     """The mechanisms among the parts, and those that parts are made of."""
-    found = [getattr(part, "subject", part) for part in parts]
-    return [part for part in found if isinstance(part, Mechanism)]
+    found: list[Mechanism] = []
+    for part in parts:
+        if isinstance(part, Made):
+            found += _explicit(*part.subjects)
+        elif isinstance(part, Mechanism):
+            found.append(part)
+    return found
 
 
 def _obligations(parts: tuple[Part, ...], scope: Scope) -> tuple[Fact, ...]:

@@ -13,7 +13,7 @@ from dpsym.kernel import statements
 from dpsym.mechanisms.base import Mechanism
 from dpsym.mechanisms.relations import one_relation
 from dpsym.scope import Scope
-from dpsym.stages import Filtered, Grouped, Repeated, Subsampled
+from dpsym.stages import Filtered, Grouped, Made, Repeated, Subsampled, inner
 
 __all__ = ["Composition", "Postprocessed", "compose", "postprocess"]
 
@@ -51,10 +51,24 @@ Part = Union[Guarantee, Both, Postprocessed, Mechanism, Repeated, Grouped, Subsa
 these."""
 
 
-class Composition:
+class Composition(Made):
     """Mechanisms run one after the other on the same input. Made by ``compose``."""
 
     parts: tuple[Part, ...]
+
+    @property
+    def subjects(self) -> tuple[Part, ...]:  # type: ignore[override]  # checked where it is used
+        return self.parts
+
+    def parameters(self) -> Iterator[tuple[str, sp.Expr]]:
+        for part in self.parts:
+            yield from part.parameters()
+
+    def hypotheses(self) -> tuple[sp.Basic, ...]:
+        return hypotheses(self.parts)
+
+    def to_inner(self, scope: Scope, decide: Decide) -> statements.Joint:
+        return statements.Joint(tuple(inner(part, scope, decide) for part in self.subjects))  # type: ignore[arg-type]
 
     def __init__(self, parts: tuple[Part, ...]) -> None:
         object.__setattr__(self, "parts", parts)
@@ -131,7 +145,9 @@ def stage(part: Part, scope: Scope, decide: Decide) -> statements.Stage:
     """One stage of a statement."""
     if isinstance(part, Mechanism):
         return part.to_kernel(scope)
-    if isinstance(part, _MADE):
+    if isinstance(part, (Repeated, Grouped, Subsampled)):
+        return part.to_inner(scope, decide)
+    if isinstance(part, Filtered):
         return part.to_kernel(scope, decide)
     if isinstance(part, Postprocessed):
         return statements.Processed(part.subject.to_kernel(scope, decide))

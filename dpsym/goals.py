@@ -18,6 +18,7 @@ from dpsym.kernel.statements import (
     Fact,
     Filter,
     Guarantee,
+    Joint,
     Mechanism,
     Pair,
     Processed,
@@ -75,15 +76,17 @@ class _Goal:
         if len(stages) == 1:
             lines.append(stages[0])
         elif stages:
-            lines.append("the adaptive composition of")
-            lines += [
-                f"  {number}. {stage}".replace("\n", "\n   ")
-                for number, stage in enumerate(stages, 1)
-            ]
+            lines += self.numbered(statement.stages)
         lines += self.claimed(statement.claims)
         if statement.variables or statement.facts:
             lines.append(f"for all {self.domain(statement.variables, statement.facts)}")
         return "\n".join(lines)
+
+    def numbered(self, stages: tuple[Stage | Joint, ...]) -> list[str]:
+        return ["the adaptive composition of"] + [
+            f"  {number}. {self.stage(stage)}".replace("\n", "\n   ")
+            for number, stage in enumerate(stages, 1)
+        ]
 
     def claimed(self, claims: tuple[Guarantee, ...]) -> list[str]:
         said = [self.guarantee(claim) for claim in claims if claim.name != "Distributions"]
@@ -97,7 +100,7 @@ class _Goal:
         domain = self.domain(names, sequent.hypotheses)
         return self.fact(sequent.goal) + (f"\nfor all {domain}" if domain else "")
 
-    def stage(self, stage: Stage) -> str:
+    def stage(self, stage: Stage | Joint) -> str:
         if isinstance(stage, (Assumed, Processed)):
             having = " and ".join(map(self.guarantee, stage.guarantees))
             some = f"any mechanism with {having}" if having else "any mechanism"
@@ -106,6 +109,8 @@ class _Goal:
             return self.mechanism(stage)
         if isinstance(stage, Blend):
             return self.blend(stage)
+        if isinstance(stage, Joint):
+            return "\n".join(self.numbered(stage.stages))
         what = self.stage(stage.stage)
         if isinstance(stage, Filter):
             name, budget = self.name(stage.name), self.term(stage.budget)

@@ -59,6 +59,7 @@ from dpsym.kernel.statements import (
     Repeated,
     Stage,
     Statement,
+    opened,
     replaced,
 )
 from dpsym.kernel.terms import ONE, ZERO, Term, substitute
@@ -167,7 +168,10 @@ class _Check:
         if isinstance(stage, Filter):
             require(self.holds(Fact(stage.budget, ">=")), "witness", "a budget >= 0", stage.budget)
             return (replaced(stage.stage, {stage.name: stage.budget}),)
-        return (stage.stage,) * self.count(stage) if isinstance(stage, Repeated) else (stage,)
+        if isinstance(stage, Repeated):
+            each = (one for part in opened(stage.stage) for one in self.copies(part))
+            return tuple(each) * self.count(stage)
+        return (stage,)
 
     def count(self, stage: Repeated | Group) -> int:
         low, high = (exact(end) for end in self.value(stage.count))

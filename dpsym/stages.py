@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import ClassVar, Union
@@ -19,6 +20,7 @@ from dpsym.scope import Scope
 __all__ = [
     "Filtered",
     "Grouped",
+    "Made",
     "Repeated",
     "Subsampled",
     "filtered",
@@ -27,26 +29,60 @@ __all__ = [
     "subsample",
 ]
 
-One = Union[Guarantee, Both, Mechanism]
-_ONE = "a guarantee such as PureDP(epsilon), or a mechanism"
+_ONE = "a guarantee such as PureDP(epsilon), a mechanism, or one made of these"
 _COUNT = "a whole number >= 1, or an integer symbol"
+_DEEPEST = 4
 
 
-def _single(part: One, scope: Scope, decide: Decide) -> statements.Single:
+class Made(ABC):
+    """A mechanism that is made of others, and of which others can be made."""
+
+    @property
+    @abstractmethod
+    def subjects(self) -> tuple[One, ...]:
+        """What it is made of."""
+
+    @property
+    def depth(self) -> int:
+        """How many times something is made of something else."""
+        return 1 + max((one.depth for one in self.subjects if isinstance(one, Made)), default=0)
+
+    @property
+    def relation(self) -> str | None:
+        known = (getattr(one, "relation", None) for one in self.subjects)
+        return next((relation for relation in known if relation is not None), None)
+
+    @abstractmethod
+    def parameters(self) -> Iterator[tuple[str, sp.Expr]]: ...
+
+    @abstractmethod
+    def hypotheses(self) -> tuple[sp.Basic, ...]: ...
+
+    @abstractmethod
+    def to_inner(self, scope: Scope, decide: Decide) -> statements.Inner: ...
+
+
+One = Union[Guarantee, Both, Mechanism, Made]
+
+
+def inner(part: One, scope: Scope, decide: Decide) -> statements.Inner:
+    """What a stage is made of."""
+    if isinstance(part, Made):
+        return part.to_inner(scope, decide)
     if isinstance(part, Mechanism):
         return part.to_kernel(scope)
     return statements.Assumed(part.to_kernel(scope, decide))
 
 
 @dataclass(frozen=True, repr=False)
-class _Copies:
+class _Copies(Made):
     subject: One
     count: sp.Expr
     argument: ClassVar[str] = "count"
 
     @property
-    def relation(self) -> str | None:
-        return getattr(self.subject, "relation", None)
+    def subjects(self) -> tuple[One, ...]:
+        return (self.subject,)
 
     def parameters(self) -> Iterator[tuple[str, sp.Expr]]:
         yield from self.subject.parameters()
@@ -63,9 +99,9 @@ class Repeated(_Copies):
     def __repr__(self) -> str:
         return f"repeat({self.subject!r}, {self.count})"
 
-    def to_kernel(self, scope: Scope, decide: Decide) -> statements.Repeated:
-        inner = _single(self.subject, scope, decide)
-        return statements.Repeated(inner, scope.term(self.count, self.argument))
+    def to_inner(self, scope: Scope, decide: Decide) -> statements.Repeated:
+        one = inner(self.subject, scope, decide)
+        return statements.Repeated(one, scope.term(self.count, self.argument))
 
 
 class Grouped(_Copies):
@@ -76,21 +112,29 @@ class Grouped(_Copies):
     def __repr__(self) -> str:
         return f"group({self.subject!r}, {self.count})"
 
-    def to_kernel(self, scope: Scope, decide: Decide) -> statements.Group:
-        inner = _single(self.subject, scope, decide)
-        return statements.Group(inner, scope.term(self.count, self.argument))
+    def to_inner(self, scope: Scope, decide: Decide) -> statements.Group:
+        one = inner(self.subject, scope, decide)
+        return statements.Group(one, scope.term(self.count, self.argument))
 
 
 @dataclass(frozen=True, repr=False)
-class Subsampled:
+class Subsampled(Made):
     """A mechanism on a random sample of the data. Made by ``subsample``."""
 
     subject: One
     rate: sp.Expr
-    relation: str
+    method: str
+
+    @property
+    def subjects(self) -> tuple[One, ...]:
+        return (self.subject,)
+
+    @property
+    def relation(self) -> str:
+        return METHODS[self.method]
 
     def __repr__(self) -> str:
-        return f"subsample({self.subject!r}, {self.rate}, relation={self.relation!r})"
+        return f"subsample({self.subject!r}, {self.rate}, method={self.method!r})"
 
     def parameters(self) -> Iterator[tuple[str, sp.Expr]]:
         yield from self.subject.parameters()
@@ -100,13 +144,13 @@ class Subsampled:
         inside = () if self.rate.is_number else (sp.Gt(self.rate, 0), sp.Lt(self.rate, 1))
         return (*self.subject.hypotheses(), *inside)
 
-    def to_kernel(self, scope: Scope, decide: Decide) -> statements.Blend:
-        inner, q = _single(self.subject, scope, decide), scope.term(self.rate, "rate")
-        if self.relation == "add/remove":  # with the record in the sample, and without it
-            link = statements.Link(0, 1, inner)
+    def to_inner(self, scope: Scope, decide: Decide) -> statements.Blend:
+        one, q = inner(self.subject, scope, decide), scope.term(self.rate, "rate")
+        if self.method == "poisson":  # with the record in the sample, and without it
+            link = statements.Link(0, 1, one)
             return statements.Blend((q, 1 - q), (ZERO, ONE), (link,))
         # with the one record, with the other, and with another of the data in its place
-        links = tuple(statements.Link(i, j, inner) for i, j in ((0, 1), (0, 2), (1, 2)))
+        links = tuple(statements.Link(i, j, one) for i, j in ((0, 1), (0, 2), (1, 2)))
         return statements.Blend((q, ZERO, 1 - q), (ZERO, q, 1 - q), links)
 
 
@@ -216,7 +260,11 @@ def group(subject: One, size: object) -> Grouped:
     return Grouped(_one("group", subject), _count("size", size))
 
 
-def subsample(subject: One, rate: object, relation: str = "add/remove") -> Subsampled:
+METHODS = {"poisson": "add/remove", "without_replacement": "replace-one"}
+"""Ways to draw a sample, and the neighbouring relation for which each is meant."""
+
+
+def subsample(subject: One, rate: object, method: str = "poisson") -> Subsampled:
     """Run the mechanism on a random sample of the data that is not published.
 
     Args:
@@ -224,33 +272,37 @@ def subsample(subject: One, rate: object, relation: str = "add/remove") -> Subsa
             neighbouring relation.
         rate: the probability that a record is in the sample: a number in [0, 1], or an expression,
             which stands for numbers in (0, 1).
-        relation: "add/remove" for Poisson sampling, in which each record is in the sample
-            independently of the others; "replace-one" for sampling a fixed number of records
-            without replacement.
+        method: "poisson", in which each record is in the sample independently of the others, for
+            the relation add/remove; "without_replacement", a sample of a fixed number of records,
+            for replace-one.
 
-    Raises: InputError for another subject, rate or relation.
+    Raises: InputError for another subject, rate or method, and a mechanism for another relation.
 
     Sources: Balle, Barthe and Gaboardi (2018), Theorems 8 and 9.
 
     >>> from sympy import Rational
     >>> from dpsym.guarantees import PureDP
     >>> subsample(PureDP(1), Rational(1, 10))
-    subsample(PureDP(1), 1/10, relation='add/remove')
+    subsample(PureDP(1), 1/10, method='poisson')
     """
     part = _one("subsample", subject)
-    if relation not in ("add/remove", "replace-one"):
-        raise InputError("relation", "add/remove or replace-one", relation)
+    if method not in METHODS:
+        raise InputError("method", " or ".join(METHODS), method)
     own = getattr(part, "relation", None)
-    if own not in (None, relation):
+    if own not in (None, METHODS[method]):
         raise InputError(
-            "relation", f"{own}, as for the mechanism that is run on the sample", relation
+            "method", f"one for {own}, as for the mechanism that is run on the sample", method
         )
-    return Subsampled(part, probability("rate", rate), relation)
+    return Subsampled(part, probability("rate", rate), method)
 
 
 def _one(argument: str, subject: object) -> One:
-    if not isinstance(subject, (Guarantee, Both, Mechanism)):
+    parts = subject.subjects if isinstance(subject, Made) else (subject,)
+    if not all(isinstance(part, (Guarantee, Both, Mechanism, Made)) for part in parts):
         raise InputError(argument, _ONE, subject)
+    assert isinstance(subject, (Guarantee, Both, Mechanism, Made))
+    if isinstance(subject, Made) and subject.depth >= _DEEPEST:
+        raise InputError(argument, f"what is made of others at most {_DEEPEST} times", subject)
     return subject
 
 

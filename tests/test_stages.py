@@ -14,6 +14,7 @@ from dpsym.scope import Scope
 
 k = sp.Symbol("k", integer=True)
 q, e = sp.symbols("q epsilon", positive=True)
+x = sp.Symbol("x", nonnegative=True)
 LAPLACE = dp.AdditiveNoise(dp.noise.Laplace(scale=1), sensitivity=1)
 PAIR = dp.DensityPair(
     sp.exp(-sp.Symbol("x", real=True)),
@@ -47,7 +48,7 @@ def test_poisson_sampling_is_with_the_record_and_without_it():
 
 def test_sampling_without_replacement_is_one_record_for_another():
     """P and Q are the same where the record is not in the sample; all three are neighbours."""
-    made = kernel(dp.subsample(PureDP(1), q, relation="replace-one"))
+    made = kernel(dp.subsample(PureDP(1), q, method="without_replacement"))
     rate = var("q")
     assert made == Blend(
         (rate, ZERO, 1 - rate),
@@ -129,11 +130,10 @@ SUBJECTS = [
     "PureDP(1)",
     PureDP,
     sp.Symbol("x"),
-    dp.compose(PureDP(1), PureDP(1)),
     dp.postprocess(PureDP(1)),
-    dp.repeat(PureDP(1), 2),
-    dp.group(PureDP(1), 2),
-    dp.subsample(PureDP(1), q),
+    dp.compose(PureDP(1), dp.postprocess(PureDP(1))),
+    dp.filtered(PureDP(x), x, 1),
+    dp.compose(dp.filtered(PureDP(x), x, 1), PureDP(1)),
 ]
 
 
@@ -148,17 +148,26 @@ def test_a_subject_is_a_guarantee_or_a_mechanism(subject):
         dp.subsample(subject, q)
 
 
-@pytest.mark.parametrize("relation", [None, "", "nearest", "Add/Remove", 1])
-def test_a_relation_is_one_of_two(relation):
-    with pytest.raises(InputError, match=r"^relation: expected add/remove or replace-one"):
-        dp.subsample(PureDP(1), q, relation=relation)
+@pytest.mark.parametrize("method", [None, "", "shuffled", "Poisson", 1])
+def test_a_method_is_one_of_two(method):
+    with pytest.raises(InputError, match=r"^method: expected poisson or without_replacement"):
+        dp.subsample(PureDP(1), q, method=method)
+
+
+def test_what_is_made_of_others_goes_so_deep():
+    deep = dp.PureDP(1)
+    for _ in range(4):
+        deep = dp.repeat(deep, 2)
+    kernel(deep)
+    with pytest.raises(InputError, match=r"^group: expected what is made of others at most 4"):
+        dp.group(deep, 2)
 
 
 def test_relations_do_not_mix():
     """A mechanism for one relation is not run on a sample for the other."""
     swap = dp.AdditiveNoise(dp.noise.Laplace(1), sensitivity=1, relation="replace-one")
-    assert dp.subsample(swap, q, relation="replace-one").relation == "replace-one"
-    with pytest.raises(InputError, match=r"^relation: expected replace-one, as for the mechanism"):
+    assert dp.subsample(swap, q, method="without_replacement").relation == "replace-one"
+    with pytest.raises(InputError, match=r"^method: expected one for replace-one"):
         dp.subsample(swap, q)
     assert dp.repeat(swap, 2).relation == dp.group(swap, 2).relation == "replace-one"
     for other in (dp.subsample(PureDP(1), q), dp.subsample(LAPLACE, q)):

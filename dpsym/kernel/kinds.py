@@ -195,10 +195,18 @@ REGION = RowKind((TERM, TERM, MaybeKind(NAME), FACTS, MaybeKind(TERM), NUMBERS),
 PAIR = RowKind((ListKind(REGION), VARIABLES, FACTS, LABEL, FLAG), st.Pair)
 MECHANISM = RowKind((ListKind(PAIR),), st.Mechanism)
 ASSUMED, PROCESSED = (RowKind((GUARANTEES,), kind) for kind in (st.Assumed, st.Processed))
-SINGLE = OneOfKind((ASSUMED, MECHANISM))
-REPEATED, GROUP = (RowKind((SINGLE, TERM), kind) for kind in (st.Repeated, st.Group))
-LINK = RowKind((INDEX, INDEX, SINGLE), st.Link)
-BLEND = RowKind((ListKind(TERM), ListKind(TERM), ListKind(LINK)), st.Blend)
 FILTER = RowKind((NAME, ASSUMED, TERM), st.Filter)
-STAGE = OneOfKind((ASSUMED, PROCESSED, MECHANISM, REPEATED, GROUP, BLEND, FILTER))
+
+
+def _made_of(inner: Kind) -> tuple[RowKind, ...]:
+    link = RowKind((INDEX, INDEX, inner), st.Link)
+    copies = (RowKind((inner, TERM), kind) for kind in (st.Repeated, st.Group))
+    return (*copies, RowKind((ListKind(TERM), ListKind(TERM), ListKind(link)), st.Blend))
+
+
+_inner = OneOfKind((ASSUMED, MECHANISM))
+for _ in range(3):  # as deep as stages are made of others
+    _joint = RowKind((ListKind(_inner),), st.Joint)
+    _inner = OneOfKind((ASSUMED, MECHANISM, *_made_of(_inner), _joint))
+STAGE = OneOfKind((ASSUMED, PROCESSED, MECHANISM, *_made_of(_inner), FILTER))
 STATEMENT = RowKind((VARIABLES, FACTS, ListKind(STAGE), GUARANTEES), st.Statement)

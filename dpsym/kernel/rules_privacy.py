@@ -57,7 +57,8 @@ def statement_obligations(statement: Statement) -> list[Sequent]:
     require(bool(statement.claims), "statement", "at least one claim")
     out = sq.defined(statement.facts)
     for stage in statement.stages:
-        out += _shape_obligations(statement, names, stage)
+        for shape in st.shapes(stage):
+            out += _shape_obligations(statement, names, shape)
         inside = spending(statement, stage) if isinstance(stage, Filter) else statement
         for single in st.singles(stage):
             if isinstance(single, Mechanism):
@@ -69,13 +70,17 @@ def statement_obligations(statement: Statement) -> list[Sequent]:
     return list(dict.fromkeys(out))
 
 
-def _shape_obligations(statement: Statement, names: frozenset[str], stage: Stage) -> list[Sequent]:
+def _shape_obligations(
+    statement: Statement, names: frozenset[str], stage: Stage | st.Joint
+) -> list[Sequent]:
     """A whole number of copies, at least one; weights that are nonnegative, with sum 1."""
     given, out = statement.facts, list[Sequent]()
     if isinstance(stage, (Repeated, Group)):
         whole = is_integer(stage.count, dict(statement.variables))
         require(whole, "statement", "a whole number", stage.count)
         out = shown(given, stage.count - 1)
+    elif isinstance(stage, st.Joint):
+        require(bool(stage.stages), "statement", "at least one stage", stage)
     elif isinstance(stage, Filter):
         within(names, stage.budget)
         out = obligations(given, stage.budget)
@@ -226,8 +231,8 @@ def forward(goal: Statement) -> list[Goal]:
     require(claim.two_way, "forward", "a two-way claim", claim)
     for stage in goal.stages:
         require(not isinstance(stage, Blend), "forward", "stages that are symmetric", stage)
-        for single in st.singles(stage):
-            own = isinstance(single, Assumed) and all(g.two_way for g in single.guarantees)
+        for part in st.parts(stage):
+            own = isinstance(part, Assumed) and all(g.two_way for g in part.guarantees)
             require(own, "forward", "stages with two-way guarantees", stage)
     return [replace(goal, claims=(replace(claim, two_way=False),))]
 
@@ -328,11 +333,11 @@ def use(goal: Statement, theorem: object, mapping: tuple[tuple[str, Term], ...])
     require(len(known.stages) == len(goal.stages), "use", "as many stages", len(known.stages))
     for known_stage, stage in zip(known.stages, goal.stages, strict=True):
         _same_shape(goal.facts, known_stage, stage, names)
-        for one, two in zip(st.singles(known_stage), st.singles(stage), strict=True):
-            if isinstance(one, Mechanism):
+        for one, two in zip(st.parts(known_stage), st.parts(stage), strict=True):
+            if not isinstance(one, Assumed):
                 require(st.replaced(one, names) == two, "use", "the same mechanism", two)
                 continue
-            needed, given = (expect(Assumed, x, "use", "stages of guarantees") for x in (one, two))
+            needed, given = one, expect(Assumed, two, "use", "a stage of guarantees")
             for wanted in (guarantee.substitute(names) for guarantee in needed.guarantees):
                 have = any(_implies(goal.facts, other, wanted) for other in given.guarantees)
                 require(have, "use", "a stage with the guarantee", wanted)

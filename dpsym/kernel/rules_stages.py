@@ -50,7 +50,7 @@ def inner(goal: Statement, stage: int, part: int, guarantees: tuple[Guarantee, .
     """
     require(stage < len(goal.stages), "inner", "the index of a stage", stage)
     old, new = goal.stages[stage], Assumed(guarantees)
-    require(part < len(st.singles(old)), "inner", "the index of a part", part)
+    require(part < len(st.parts(old)), "inner", "the index of a part", part)
     if isinstance(old, (Repeated, Group)):
         made: Stage = replace(old, stage=new)
     else:
@@ -59,7 +59,7 @@ def inner(goal: Statement, stage: int, part: int, guarantees: tuple[Guarantee, .
         made = replace(blend, links=tuple(links))
     return [
         *rp.guarantee_obligations(goal, *guarantees),
-        replace(goal, stages=(st.singles(old)[part],), claims=guarantees),
+        replace(goal, stages=st.opened(st.parts(old)[part]), claims=guarantees),
         replace(goal, stages=(*goal.stages[:stage], made, *goal.stages[stage + 1 :])),
     ]
 
@@ -78,7 +78,7 @@ def unroll(goal: Statement) -> list[Goal]:
     most = 1 if isinstance(stage, Group) else MOST_STAGES
     few = isinstance(count, fmpq) and count.q == 1 and 1 <= count <= most
     require(few, "unroll", f"at most {most} copies", stage.count)
-    return [replace(goal, stages=(stage.stage,) * int(stage.count.value))]
+    return [replace(goal, stages=st.opened(stage.stage) * int(stage.count.value))]
 
 
 @privacy_rule()

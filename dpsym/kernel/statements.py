@@ -120,11 +120,18 @@ Single = Union[Assumed, Mechanism]
 
 
 @dataclass(frozen=True, slots=True)
+class Joint:
+    """An adaptive composition as one mechanism, of which other stages are made."""
+
+    stages: tuple[Inner, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Repeated:
     """An adaptive composition of ``count`` mechanisms, each of which has, for fixed outputs of the
     earlier ones, what ``stage`` says."""
 
-    stage: Single
+    stage: Inner
     count: Term
 
 
@@ -132,7 +139,7 @@ class Repeated:
 class Group:
     """A pair (R_0, R_k) for k = ``count``, where ``stage`` says what each (R_i, R_(i + 1)) is."""
 
-    stage: Single
+    stage: Inner
     count: Term
 
 
@@ -142,7 +149,7 @@ class Link:
 
     first: int
     second: int
-    stage: Single
+    stage: Inner
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,16 +175,40 @@ class Filter:
     budget: Term
 
 
+Inner = Union[Assumed, Mechanism, Repeated, Group, Blend, Joint]
 Stage = Union[Assumed, Processed, Mechanism, Repeated, Group, Blend, Filter]
 
 
-def singles(stage: Stage) -> tuple[Single, ...]:
-    """The stages that a stage is made of."""
+def parts(stage: Stage | Joint) -> tuple[Inner, ...]:
+    """The stages that a stage is made of, or itself."""
     if isinstance(stage, Processed):
         return (Assumed(stage.guarantees),)
     if isinstance(stage, Blend):
         return tuple(link.stage for link in stage.links)
+    if isinstance(stage, Joint):
+        return stage.stages
     return (stage.stage,) if isinstance(stage, (Repeated, Group, Filter)) else (stage,)
+
+
+def opened(stage: Inner) -> tuple[Stage, ...]:
+    """The stages of a composition that a stage is made of, or the stage."""
+    if isinstance(stage, Joint):
+        return tuple(one for part in stage.stages for one in opened(part))
+    return (stage,)
+
+
+def singles(stage: Stage | Joint) -> tuple[Single, ...]:
+    """The guarantees and explicit mechanisms that a stage is made of, however deep."""
+    if isinstance(stage, (Assumed, Mechanism)):
+        return (stage,)
+    return tuple(single for part in parts(stage) for single in singles(part))
+
+
+def shapes(stage: Stage | Joint) -> tuple[Stage | Joint, ...]:
+    """The stage, and what it is made of."""
+    if isinstance(stage, (Assumed, Mechanism, Processed)):
+        return (stage,)
+    return (stage, *(one for part in parts(stage) for one in shapes(part)))
 
 
 @dataclass(frozen=True, slots=True)

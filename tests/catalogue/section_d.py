@@ -152,7 +152,7 @@ def group_rdp() -> Answer:
 
 @D.entry()
 def sub_wor_approx() -> Answer:
-    step = dp.subsample(dp.ApproxDP(eps, delta), q, relation="replace-one")
+    step = dp.subsample(dp.ApproxDP(eps, delta), q, method="without_replacement")
     return check(step, dp.ApproxDP(AMPLIFIED, q * delta), RATE)
 
 
@@ -229,7 +229,7 @@ def false_group_rdp_twice() -> Answer:
 
 @D.entry(REFUTED)
 def false_sub_wor_same_delta_smaller_eps() -> Answer:
-    step = dp.subsample(dp.ApproxDP(eps, delta), q, relation="replace-one")
+    step = dp.subsample(dp.ApproxDP(eps, delta), q, method="without_replacement")
     return check(step, dp.ApproxDP(AMPLIFIED, q * delta / 2), RATE)
 
 

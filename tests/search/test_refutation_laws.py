@@ -42,7 +42,7 @@ def test_a_group_is_a_chain_of_neighbours() -> None:
 
 
 def test_a_sample_is_a_mixture() -> None:
-    step = dp.subsample(dp.ApproxDP(1, 0), Rational(1, 2), relation="replace-one")
+    step = dp.subsample(dp.ApproxDP(1, 0), Rational(1, 2), method="without_replacement")
     claim = dp.ApproxDP(Rational(3, 5), 0)  # log(1 + (e - 1)/2) is 0.6201
     shown = found(step, claim)
     r0, r1, r2 = (law(shown, i) for i in range(3))

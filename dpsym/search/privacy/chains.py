@@ -19,7 +19,7 @@ from dpsym.kernel import terms as tm
 from dpsym.kernel.canon import to_term
 from dpsym.kernel.definitions import member
 from dpsym.kernel.sequents import context
-from dpsym.kernel.statements import Assumed, Blend, Fact, Guarantee, Single, Statement
+from dpsym.kernel.statements import Assumed, Blend, Fact, Guarantee, Inner, Statement
 from dpsym.kernel.terms import ONE, ZERO, Term
 from dpsym.search.leaf.hinted import Have
 from dpsym.search.samples import number, points
@@ -108,7 +108,7 @@ Pair = tuple[Term, Term]  # an order and a bound of the divergence
 
 
 def _of_zcdp(
-    stages: list[Single], alpha: Term, short: Callable[[Term], Term]
+    stages: list[Inner], alpha: Term, short: Callable[[Term], Term]
 ) -> tuple[Pair, Pair] | None:
     """The best orders for two zCDP guarantees."""
     first, second = (_family(stage, "ZCDP") for stage in stages)
@@ -120,7 +120,7 @@ def _of_zcdp(
 
 
 def _of_renyi(
-    stages: list[Single], alpha: Term, short: Callable[[Term], Term], goal: Statement
+    stages: list[Inner], alpha: Term, short: Callable[[Term], Term], goal: Statement
 ) -> tuple[Pair, Pair] | None:
     """Orders among those that are given, or below one that is."""
     given = [

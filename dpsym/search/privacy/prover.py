@@ -28,12 +28,14 @@ from dpsym.kernel.statements import (
     Filter,
     Group,
     Guarantee,
+    Inner,
     Mechanism,
     Processed,
     Repeated,
+    Stage,
     Statement,
-    singles,
 )
+from dpsym.kernel.statements import parts as inner
 from dpsym.kernel.terms import MINUS_ONE, ONE, ZERO, Term, substitute, var
 from dpsym.kernel.theorems import Theorem, prove
 from dpsym.search import leaf
@@ -81,7 +83,7 @@ _MOST_FACTS = 40  # case distinctions add facts
 _TOLERANCE = 1e-9
 
 
-Suggestions = tuple[tuple[Guarantee, ...], ...]
+Suggestions = tuple[tuple[Mechanism, tuple[Guarantee, ...]], ...]
 
 
 class Stuck(Exception):
@@ -102,7 +104,7 @@ def prove_statement(
 ) -> Theorem:
     """A theorem, or ``Stuck``; gives up after about so many seconds of processor time.
 
-    ``suggestions`` are guarantees, for each stage, to prove of explicit mechanisms and build on;
+    ``suggestions`` are guarantees to prove of explicit mechanisms and build on;
     ``hints`` are for the real inequalities.
     """
     return _Prover(time.process_time() + seconds, suggestions, hints).theorem(statement)
@@ -194,7 +196,7 @@ class _Prover:
         for index in range(start, len(goal.stages)):
             if not isinstance(goal.stages[index], Mechanism):
                 continue
-            for guarantee in self.candidates(goal, index):
+            for guarantee in self.candidates(goal, goal.stages[index]):
                 if guarantee in goal.claims:
                     continue
                 parameters = {"first": index, "last": index, "guarantees": (guarantee,)}
@@ -218,19 +220,28 @@ class _Prover:
             raise Stuck("not a statement")
         return Proof("cut", parameters, (*proofs, self.mechanisms(last, index + 1)))
 
-    def candidates(self, goal: Statement, index: int) -> Iterator[Guarantee]:
-        """What a mechanism is suggested to have, and what the claim asks for."""
-        stage = goal.stages[index]
+    def candidates(
+        self, goal: Statement, single: Inner | Stage, whole: Stage | None = None
+    ) -> Iterator[Guarantee]:
+        """What a mechanism is suggested to have, and what the claim asks for; or what a stage that
+        is made of others may have, if it is a part of another one."""
         for claim in goal.claims:
-            if isinstance(stage, Blend) and not is_chain(stage):
-                needed = before_sampling(stage, claim, goal.facts)
+            if isinstance(whole, Blend) and not is_chain(whole):
+                needed = before_sampling(whole, claim, goal.facts)
                 if needed is not None:
                     yield needed
-        if index < len(self.suggestions):
-            yield from self.suggestions[index]
+        if not isinstance(single, Mechanism):
+            for claim in goal.claims:
+                yield from wholes(single, claim, self.known)
+            return
+        yield from self.known(single)
         for claim in goal.claims:
             if claim.name not in ("Distributions", "MomentBound"):
                 yield Guarantee("PureDP", (epsilon(claim),))
+
+    def known(self, mechanism: Mechanism) -> tuple[Guarantee, ...]:
+        """What an explicit mechanism is suggested to have."""
+        return tuple(one for own, some in self.suggestions if own == mechanism for one in some)
 
     def statement(self, goal: Statement) -> Proof:
         self.left()
@@ -335,10 +346,10 @@ class _Prover:
                 self.left()
                 stuck = failed
         for index, stage in enumerate(goal.stages):
-            for part, single in enumerate(() if isinstance(stage, Mechanism) else singles(stage)):
-                if not isinstance(single, Mechanism):
+            for part, single in enumerate(() if isinstance(stage, Mechanism) else inner(stage)):
+                if isinstance(single, Assumed):
                     continue
-                for guarantee in self.candidates(goal, index):
+                for guarantee in self.candidates(goal, single, stage):
                     parameters = {"stage": index, "part": part, "guarantees": (guarantee,)}
                     try:
                         return self.apply(goal, "inner", **parameters)
@@ -380,7 +391,7 @@ class _Prover:
             if isinstance(stage, (Assumed, Processed, Mechanism)):
                 continue
             stuck = Stuck("no total is known of a stage that is made of others")
-            for total in wholes(stage, claim):
+            for total in wholes(stage, claim, self.known):
                 try:
                     return self.apply(goal, "cut", first=index, last=index, guarantees=(total,))
                 except Stuck as failed:

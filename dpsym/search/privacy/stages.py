@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,14 +16,17 @@ from dpsym.kernel.statements import (
     Filter,
     Group,
     Guarantee,
+    Inner,
+    Joint,
     Mechanism,
     Repeated,
     Stage,
     Statement,
 )
 from dpsym.kernel.terms import ONE, Term, substitute
-from dpsym.search.privacy.families import concentrated, mean_of_pure
+from dpsym.search.privacy.families import Sum, concentrated, mean_of_pure, sums
 
+Known = Callable[[Mechanism], tuple[Guarantee, ...]]
 _ADDED = ("PureDP", "RenyiDP", "RenyiDPBelowOne", "KLDP", "ZCDP")  # the last argument adds up
 
 
@@ -37,10 +40,15 @@ class Total:
 
 def totals(stage: Repeated | Group, claim: Guarantee) -> Iterator[Total]:
     """Proposals for the total of the copies, the family of the claim first."""
-    if not isinstance(stage.stage, Assumed):
-        return
+    if isinstance(stage.stage, Assumed):
+        yield from _totals(stage, stage.stage.guarantees, claim)
+
+
+def _totals(
+    stage: Repeated | Group, each: Iterable[Guarantee], claim: Guarantee
+) -> Iterator[Total]:
     made = _added if isinstance(stage, Repeated) else _chained
-    known = [total for one in stage.stage.guarantees for total in made(one, stage.count, claim)]
+    known = [total for one in each for total in made(one, stage.count, claim)]
     yield from sorted(known, key=lambda total: total.many.name != claim.name)
 
 
@@ -86,28 +94,64 @@ def _chained(one: Guarantee, count: Term, claim: Guarantee) -> Iterator[Total]:
         yield Total(one, _with(one, tm.power(count, 2) * last))
 
 
-def wholes(stage: Stage, claim: Guarantee) -> Iterator[Guarantee]:
+def wholes(stage: Stage | Inner, claim: Guarantee, known: Known) -> Iterator[Guarantee]:
     """What a stage that is made of others may have in all, in both directions."""
     both = replace(claim, two_way=True, reverse=False)
-    if isinstance(stage, (Repeated, Group)):
-        yield from (total.many for total in totals(stage, both))
+    if isinstance(stage, Assumed):
+        yield from stage.guarantees
+    elif isinstance(stage, Mechanism):
+        yield from known(stage)
+    elif isinstance(stage, (Repeated, Group)):
+        each = wholes(stage.stage, both, known)
+        yield from (total.many for total in _totals(stage, each, both))
     elif isinstance(stage, Blend):
-        yield from sampled(stage, both)
+        for one in wholes(stage.links[0].stage, both, known):
+            yield from _sampled(stage, one, both)
     elif isinstance(stage, Filter):
         spent = {stage.name: stage.budget}
         yield from (one.substitute(spent) for one in stage.stage.guarantees)
+    elif isinstance(stage, Joint):
+        yield from _joint([list(wholes(part, both, known)) for part in stage.stages], both)
+
+
+def _joint(each: list[list[Guarantee]], claim: Guarantee) -> Iterator[Guarantee]:
+    """Sums of guarantees of the same kind, in the claim's family first."""
+    names = dict.fromkeys([claim.name, *(one.name for one in each[0])])
+    for name in names:
+        running = [one for one in each[0] if one.name in (name, "PureDP")][:1]
+        for own in each[1:]:
+            found = [
+                proposal.total
+                for total in running
+                for one in own
+                for proposal in [*sums(total, one, name), *concentrations(total, one)]
+            ]
+            running = found[:1]
+        yield from running
+
+
+def concentrations(first: Guarantee, second: Guarantee) -> list[Sum]:
+    """The sum of two zCDP guarantees: Bun and Steinke (2016), Lemma 2.3."""
+    (one, *_), (two, *_) = first.args, second.args
+    if {first.name, second.name} != {"ZCDP"} or one is None or two is None:
+        return []
+    return [Sum(first, second, Guarantee("ZCDP", (one + two,)))]
 
 
 def sampled(stage: Blend, claim: Guarantee) -> Iterator[Guarantee]:
     """What a sample of a guaranteed mechanism has, by the theorems (Balle, Barthe and Gaboardi
     (2018), Theorems 8 and 9)."""
-    rate, assumed = stage.p[0], stage.links[0].stage
+    assumed = stage.links[0].stage
     for one in assumed.guarantees if isinstance(assumed, Assumed) else ():
-        first = one.args[0]
-        if one.name in ("PureDP", "ApproxDP") and first is not None:
-            loss = tm.log(1 + rate * (tm.exp(first) - 1))
-            rest = [rate * arg for arg in one.args[1:] if arg is not None]
-            yield Guarantee(one.name, (loss, *rest), claim.two_way, claim.reverse)
+        yield from _sampled(stage, one, claim)
+
+
+def _sampled(stage: Blend, one: Guarantee, claim: Guarantee) -> Iterator[Guarantee]:
+    rate, first = stage.p[0], one.args[0]
+    if one.name in ("PureDP", "ApproxDP") and first is not None:
+        loss = tm.log(1 + rate * (tm.exp(first) - 1))
+        rest = [rate * arg for arg in one.args[1:] if arg is not None]
+        yield Guarantee(one.name, (loss, *rest), claim.two_way, claim.reverse)
 
 
 def before_sampling(stage: Blend, claim: Guarantee, facts: Facts) -> Guarantee | None:

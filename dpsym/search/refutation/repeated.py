@@ -20,6 +20,7 @@ from dpsym.kernel.statements import (
     Repeated,
     Stage,
     Statement,
+    opened,
     replaced,
 )
 from dpsym.refutations import Refutation, refute
@@ -75,7 +76,7 @@ def unrolled(statement: Statement) -> Iterator[tuple[dict[str, fmpq], Statement]
             count = rational(stage.count, {}) if isinstance(stage, Repeated) else fmpq(1)
             if count is None or not 1 <= count <= _MOST_COPIES:
                 break
-            stages += [_one(stage)] * int(count)
+            stages += _copy(stage) * int(count)
         else:
             left = tuple(pair for pair in here.variables if pair[0] not in counts)
             possible = all(fact.term.vars or holds(fact, {}) for fact in here.facts)
@@ -83,12 +84,13 @@ def unrolled(statement: Statement) -> Iterator[tuple[dict[str, fmpq], Statement]
                 yield counts, replace(here, variables=left, stages=tuple(stages))
 
 
-def _one(stage: Stage) -> Stage:
-    """One copy of a repeated stage; for a filter, one mechanism that spends the budget."""
+def _copy(stage: Stage) -> list[Stage]:
+    """The stages of one copy of a repeated stage; for a filter, one mechanism that spends the
+    budget."""
     if isinstance(stage, Filter):
         spent = replaced(stage.stage, {stage.name: stage.budget})
-        return Assumed(spent.guarantees)
-    return stage.stage if isinstance(stage, Repeated) else stage
+        return [Assumed(spent.guarantees)]
+    return list(opened(stage.stage)) if isinstance(stage, Repeated) else [stage]
 
 
 def _against(copies: Statement, budget: Budget) -> Refutation | None:
