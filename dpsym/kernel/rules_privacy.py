@@ -604,19 +604,22 @@ def postprocess(goal: Statement, stage: int) -> list[Goal]:
 
     by Jensen's inequality on the cone p, q >= 0: f is convex between any two points, and adding
     mass on a ray adds at most its value there. Supports are closed, and so are ranges in both
-    directions, as then no ray has mass. Fails for guarantees that are not, and families.
+    directions, as then no ray has mass; and families, if each member is. Fails for guarantees that
+    are not.
     """
     require(stage < len(goal.stages), "postprocess", "the index of a stage", stage)
     found = expect(Processed, goal.stages[stage], "postprocess", "a post-processed stage")
     declared(goal.variables)  # none of them is one of the calculus's own
     out: list[Sequent] = []
     for guarantee in found.guarantees:
-        items = constraints(replace(guarantee, two_way=False, reverse=False))
-        require(bool(items), "postprocess", "a guarantee that is not a family", guarantee)
         closed = guarantee.two_way or guarantee.name != "BoundedRange"
         require(closed, "postprocess", "a bounded range in both directions", guarantee)
+        facts, one = df.member(guarantee, tm.var("$a")) or ((), guarantee)
+        items = constraints(replace(one, two_way=False, reverse=False))
+        require(bool(items), "postprocess", "a guarantee about the loss", guarantee)
+        given = with_facts(goal.facts, *facts)
         for item in items:
-            out += convex(goal.facts, item.form) if isinstance(item, Moment) else []
+            out += convex(given, item.form) if isinstance(item, Moment) else []
     stages = (*goal.stages[:stage], Assumed(found.guarantees), *goal.stages[stage + 1 :])
     return [*dict.fromkeys(out), replace(goal, stages=stages)]
 

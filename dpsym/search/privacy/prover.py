@@ -64,6 +64,7 @@ from dpsym.search.privacy.learned import fits
 from dpsym.search.privacy.leaves import plausible, prove_leaf
 from dpsym.search.privacy.limits import ends, kept, total_variation, vanishing
 from dpsym.search.privacy.orders import TAILS, markov, orders_for, splits, top_suffices
+from dpsym.search.privacy.sampling import powers
 from dpsym.search.privacy.stages import (
     Total,
     before_sampling,
@@ -514,10 +515,16 @@ class _Prover:
             return self.apply(goal, "directions")
         if isinstance(next(iter(constraints(claim)), None), Support):
             return self.apply(goal, "blended", linear=(), moments=())
+        found = powers(goal, stage)
+        if found is not None:
+            given = stage.links[0].stage
+            if isinstance(given, Assumed) and given.guarantees != found.needed:
+                return self.apply(goal, "inner", stage=0, part=0, guarantees=found.needed)
+            return self.apply(goal, "blended", **found.parameters)
         if is_chain(stage):
-            found = orders(goal, stage)
-            if found is not None:
-                return self.by_orders(goal, found, 0)
+            thresholds = orders(goal, stage)
+            if thresholds is not None:
+                return self.by_orders(goal, thresholds, 0)
         stuck = Stuck("no multipliers for a blend")
         for parameters in multipliers(goal, stage):
             weights = [w for row in parameters["moments"] for w in row]
