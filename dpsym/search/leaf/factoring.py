@@ -11,7 +11,8 @@ from dpsym.kernel.canon import Monomial, Poly, mono_term, to_term
 from dpsym.kernel.terms import Term
 
 _MOST_VARIABLES = 8
-_MOST_TERMS = 80
+_FEW = 3
+_MOST_TERMS, _MOST_OF_FEW = 80, 500  # in any number of variables, and in a few
 _MOST_DEGREE = 300  # flint is not interrupted, so what would take long is not begun
 
 
@@ -61,10 +62,11 @@ class _Ring:
 
 def factors(form: Poly) -> tuple[fmpq, list[tuple[Term, int]]] | None:
     """``c, [(f, k)]`` with form = c * product f^k; None if it is irreducible or too large."""
-    if not 1 < len(form) <= _MOST_TERMS:
+    if not 1 < len(form) <= _MOST_OF_FEW:
         return None
     ring = _Ring(form)
-    if not 0 < ring.size <= _MOST_VARIABLES:
+    most = _MOST_OF_FEW if ring.size <= _FEW else _MOST_TERMS
+    if not 0 < ring.size <= _MOST_VARIABLES or len(form) > most:
         return None
     poly, least = ring.polynomial(form)
     if max(poly.degrees()) > _MOST_DEGREE:

@@ -14,9 +14,18 @@ from dpsym.kernel.statements import Fact
 from dpsym.kernel.terms import Term
 from dpsym.search.leaf import hinges, linear, logs
 from dpsym.search.leaf.budget import Budget
-from dpsym.search.leaf.steps import EVIDENT, completed_squares, evident, form_of, kinks, premises
+from dpsym.search.leaf.steps import (
+    EVIDENT,
+    completed_squares,
+    evident,
+    form_of,
+    fresh,
+    kinks,
+    premises,
+)
 
 _DEPTH = 9
+_HIGH = 3  # degree, below which products of two facts are enough
 
 
 def prove(sequent: Sequent, budget: Budget) -> Proof | None:
@@ -69,6 +78,9 @@ class _Quick:
                 if found is not None:
                     return found
             return None
+        found = self.in_odds(sequent)
+        if found is not None:
+            return found
         tidied = context(sequent.hypotheses).tidy(goal)
         if tidied != goal:
             known = context(sequent.hypotheses)
@@ -95,6 +107,25 @@ class _Quick:
                 if found is not None:
                     return found
         return self.kinked(sequent, depth) if _any_kinks(sequent) else self.linear(sequent)
+
+    def in_odds(self, sequent: Sequent) -> Proof | None:
+        """With x in (0, 1) as u/(1 + u): a polynomial all of whose coefficients become positive."""
+        form, used = form_of(sequent), sequent.vars
+        for name in sorted(sequent.goal.term.vars):
+            x = tm.var(name)
+            ends = {Fact(x, ">"), Fact(1 - x, ">")}
+            if _degree(form, x) < _HIGH or not ends <= set(sequent.hypotheses):
+                continue
+            v, u = fresh("v", used), fresh("u", used)
+            first = {"name": name, "kind": "inverse", "new": v, "item": tm.ONE}
+            second = {"name": v, "kind": "shift", "new": u, "item": tm.ONE}
+            one = _only(sequent, "change", first)
+            two = one and _only(one, "change", second)
+            last = two and _only(two, "tidy", {})
+            if last and evident(last.hypotheses, last.goal.term, last.goal.rel):
+                inner = Proof("change", second, (Proof("tidy", {}, (EVIDENT,)),))
+                return Proof("change", first, (inner,))
+        return None
 
     def linear(self, sequent: Sequent) -> Proof | None:
         for attempt in (linear.simple, linear.contradiction):
@@ -165,3 +196,13 @@ def comparison(sequent: Sequent, form: Poly) -> dict[str, Any] | None:
             side = side + tm.log(to_term(rest))
         sides.append(side)
     return {"function": "exp", "larger": sides[0], "smaller": sides[1]}
+
+
+def _only(sequent: Sequent, rule: str, parameters: dict[str, Any]) -> Sequent | None:
+    """The premise of a step that leaves one."""
+    left = premises(sequent, rule, parameters) or []
+    return left[0] if len(left) == 1 else None
+
+
+def _degree(form: Poly, x: Term) -> int:
+    return max((dict(mono[1]).get(x, 0) for mono in form), default=0)

@@ -64,7 +64,7 @@ from dpsym.search.privacy.learned import fits
 from dpsym.search.privacy.leaves import plausible, prove_leaf
 from dpsym.search.privacy.limits import ends, kept, total_variation, vanishing
 from dpsym.search.privacy.orders import TAILS, markov, orders_for, splits, top_suffices
-from dpsym.search.privacy.sampling import powers
+from dpsym.search.privacy.sampling import in_odds, powers
 from dpsym.search.privacy.stages import (
     Total,
     before_sampling,
@@ -1048,7 +1048,9 @@ def _turns(item: Term, goal: Statement) -> bool:
 def _guesses(goal: Statement, rule: str, premise: Sequent) -> Iterable[tuple[Hint, ...]]:
     if rule == "integral":
         return growing(goal, premise)
-    return at_kinks(premise) if rule == "blended" else ()
+    if rule != "blended":
+        return ()
+    return itertools.chain(in_odds(premise, goal.stages[0]), at_kinks(premise))
 
 
 def _contradictory(goal: Statement) -> bool:

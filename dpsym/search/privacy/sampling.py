@@ -12,6 +12,7 @@ where b makes the two sides touch at t = 1, to the third order; so it has the sa
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
@@ -20,11 +21,13 @@ from flint import fmpq
 from dpsym.kernel import terms as tm
 from dpsym.kernel.definitions import constraints
 from dpsym.kernel.rules_privacy import stage_data
-from dpsym.kernel.statements import Assumed, Blend, Guarantee, Statement
+from dpsym.kernel.sequents import Sequent
+from dpsym.kernel.statements import Assumed, Blend, Guarantee, Stage, Statement
 from dpsym.kernel.terms import ONE, ZERO, Term, num
+from dpsym.search.leaf.hinted import Change, Hint
 from dpsym.search.samples import number, points
 
-_MOST, _TOLERANCE = 12, 1e-9
+_MOST, _TOLERANCE, _LARGE = 64, 1e-9, 700.0
 
 
 @dataclass(frozen=True)
@@ -38,34 +41,74 @@ class Powers:
 def powers(goal: Statement, stage: Blend) -> Powers | None:
     """For a Rényi divergence at a whole order from 2, if the sum meets the claim at samples."""
     (claim,) = goal.claims
-    order, bound = claim.args[0], claim.args[-1]
-    whole = order.value if order is not None and order.op == "num" else None
-    if claim.name != "RenyiDP" or not isinstance(whole, fmpq) or whole.q != 1 or bound is None:
+    n, bound, known = whole_order(claim), claim.args[-1], stage.links[0].stage
+    if n is None or bound is None or not isinstance(known, Assumed) or not is_poisson(stage):
         return None
-    (link, *more), n = stage.links, int(whole)
-    poisson = stage.q == (ZERO, ONE) and (link.first, link.second) == (0, 1) and not more
-    if not poisson or not 2 <= n <= _MOST or not isinstance(link.stage, Assumed):
-        return None
-    losses = [_renyi(link.stage, k) for k in range(2, n + 1)]
-    known = [loss for loss in losses if loss is not None]
-    if len(known) < len(losses):
+    needed = _needed(known.guarantees, n)
+    if needed is None:
         return None
     q = stage.p[0]
-    terms = [num(math.comb(n, k)) * tm.power(1 - q, n - k) * tm.power(q, k) for k in range(n + 1)]
-    sizes = [ONE, ONE, *(tm.exp((k - 1) * loss) for k, loss in enumerate(known, 2))]
-    whole_sum = tm.add(*(a * b for a, b in zip(terms, sizes, strict=True)))
+    total = _total(needed, q, n)
     for values in points(goal.variables, goal.facts):
-        most = math.exp(min(700.0, (n - 1) * number(bound, values)))
-        if not number(whole_sum, values) <= most * (1 + _TOLERANCE):
+        ours, theirs = number(total, values), (n - 1) * number(bound, values)
+        if math.isfinite(ours) and theirs < _LARGE and ours > math.exp(theirs) * (1 + _TOLERANCE):
             return None
-    needed = tuple(Guarantee("RenyiDP", (num(k), loss)) for k, loss in enumerate(known, 2))
-    return Powers(needed, _parameters(claim, needed, terms, q, n))
+    return Powers(needed, _parameters(claim, needed, _terms(q, n), q, n))
 
 
-def _renyi(stage: Assumed, k: int) -> Term | None:
-    """The divergence at order k, by one of the guarantees."""
-    found = (_of_one(one, k) for one in stage.guarantees if one.two_way)
-    return next((loss for loss in found if loss is not None), None)
+def divergence(stage: Blend, one: Guarantee, n: int) -> Guarantee | None:
+    """The sample's divergence at a whole order, from one guarantee of the mechanism."""
+    needed = _needed((one,), n) if is_poisson(stage) else None
+    if needed is None:
+        return None
+    return Guarantee("RenyiDP", (num(n), tm.log(_total(needed, stage.p[0], n)) / (n - 1)))
+
+
+def whole_order(claim: Guarantee) -> int | None:
+    """The order of a Rényi guarantee, if it is a whole number that is not too large."""
+    order = claim.args[0] if claim.name == "RenyiDP" else None
+    value = order.value if order is not None and order.op == "num" else None
+    if not isinstance(value, fmpq) or value.q != 1 or not 2 <= value <= _MOST:
+        return None
+    return int(value)
+
+
+def is_poisson(stage: Blend) -> bool:
+    (link, *more) = stage.links
+    return stage.q == (ZERO, ONE) and (link.first, link.second) == (0, 1) and not more
+
+
+def _needed(given: tuple[Guarantee, ...], n: int) -> tuple[Guarantee, ...] | None:
+    """The Rényi guarantees at the orders from 2 to n."""
+    needed = []
+    for k in range(2, n + 1):
+        found = (_of_one(one, k) for one in given if one.two_way)
+        loss = next((loss for loss in found if loss is not None), None)
+        if loss is None:
+            return None
+        needed.append(Guarantee("RenyiDP", (num(k), loss)))
+    return tuple(needed)
+
+
+def _terms(q: Term, n: int) -> list[Term]:
+    return [num(math.comb(n, k)) * tm.power(1 - q, n - k) * tm.power(q, k) for k in range(n + 1)]
+
+
+def _total(needed: tuple[Guarantee, ...], q: Term, n: int) -> Term:
+    losses = (one.args[1] or ZERO for one in needed)
+    sizes = [ONE, ONE, *(tm.exp((k - 1) * loss) for k, loss in enumerate(losses, 2))]
+    return tm.add(*(a * b for a, b in zip(_terms(q, n), sizes, strict=True)))
+
+
+def in_odds(premise: Sequent, stage: Stage) -> Iterator[tuple[Hint, ...]]:
+    """The rate as u/(1 + u): the difference of the two sides above is (t - 1)^4 times a polynomial
+    with coefficients >= 0 in t and u."""
+    rate = stage.p[0] if isinstance(stage, Blend) else ZERO
+    if rate.op != "var" or not premise.goal.term.vars & {"$r0", "$r1"}:
+        return
+    if not premise.goal.term.kinked and rate.vars <= premise.goal.term.vars:
+        inverse = Change(str(rate.value), "inverse", "v", ONE)
+        yield inverse, Change("v", "shift", "u", ONE)
 
 
 def _of_one(one: Guarantee, k: int) -> Term | None:

@@ -25,6 +25,7 @@ from dpsym.kernel.statements import (
 )
 from dpsym.kernel.terms import ONE, Term, substitute
 from dpsym.search.privacy.families import Sum, concentrated, mean_of_pure, sums
+from dpsym.search.privacy.sampling import divergence, whole_order
 
 Known = Callable[[Mechanism], tuple[Guarantee, ...]]
 _ADDED = ("PureDP", "RenyiDP", "RenyiDPBelowOne", "KLDP", "ZCDP")  # the last argument adds up
@@ -147,7 +148,10 @@ def sampled(stage: Blend, claim: Guarantee) -> Iterator[Guarantee]:
 
 
 def _sampled(stage: Blend, one: Guarantee, claim: Guarantee) -> Iterator[Guarantee]:
-    rate, first = stage.p[0], one.args[0]
+    rate, first, order = stage.p[0], one.args[0], whole_order(claim)
+    found = None if order is None else divergence(stage, one, order)
+    if found is not None:
+        yield found
     if one.name in ("PureDP", "ApproxDP") and first is not None:
         loss = tm.log(1 + rate * (tm.exp(first) - 1))
         rest = [rate * arg for arg in one.args[1:] if arg is not None]
