@@ -940,6 +940,8 @@ class _Prover:
         (claim,) = goal.claims
         (stage,) = assumed(goal, "cut") if len(goal.stages) == 1 else (Assumed(()),)
         stuck = Stuck("no conversion is as good as the claim")
+        if any(_same(one, claim, goal) for one in stage.guarantees):
+            return self.converted(goal, claim)
         for one in stage.guarantees:
             if one.args[0] is not None and one.args[0].size > _PLAIN and one.name == "RenyiDP":
                 continue  # at an order that was chosen for one inequality
