@@ -61,6 +61,10 @@ REASONS: dict[str, Sentence] = {
     "cut": _cut,
     "use": earlier,
     "support": says("The likelihood ratios of the stages are bounded, and multiply."),
+    "spanned": says(
+        "The first loss lies in an interval of fixed length, which the later ones move: they are "
+        "bounded on both sides."
+    ),
     "tower": _tower,
     "limit": names("Let {} decrease to {}.", "name", "start"),
     "postprocess": says("The guarantee's function is convex, so Jensen's inequality applies."),

@@ -17,7 +17,7 @@ from dpsym.kernel import kinds as kd
 from dpsym.kernel import sequents as sq
 from dpsym.kernel import statements as st
 from dpsym.kernel import terms as tm
-from dpsym.kernel.definitions import P_RAY, Q_RAY, Form, Moment, Support, T, constraints
+from dpsym.kernel.definitions import P_RAY, Q_RAY, Form, Moment, Range, Support, T, constraints
 from dpsym.kernel.kinds import INDEX, NAME, TERM, ListKind, MaybeKind, RowKind
 from dpsym.kernel.refusal import expect, require
 from dpsym.kernel.rules import Goal, privacy_rule
@@ -425,6 +425,30 @@ def support(goal: Statement, bounds: tuple[Term, ...]) -> list[Goal]:
         given = with_facts(goal.facts, Fact(T, ">"), *data.facts)
         out.append(Sequent(given, Fact(bound - ratio, ">=")))
     return [*out, Sequent(goal.facts, Fact(found.bound - tm.mul(*bounds), ">="))]
+
+
+@privacy_rule()
+def spanned(goal: Statement) -> list[Goal]:
+    """F |- r - r_1 - sum (a_i + b_i) >= 0
+    ---------------------------------- r_1 the first stage's range, -a_i <= L_i <= b_i of each other
+    F, S => BoundedRange(r)
+
+    as the later losses move with the earlier outputs; a_1 + b_1 stands for a range that is not
+    known. Fails when a loss is not bounded on both sides.
+    """
+    (found,) = constraints(replace(only_claim(goal, "spanned"), two_way=False))
+    claimed = expect(Range, found, "spanned", "a claim about the range")
+    lengths = []
+    for i, stage in enumerate(assumed(goal, "spanned")):
+        known = [one for g in stage.guarantees if g.two_way for one in constraints(g)]
+        ranges = [one.length for one in known if isinstance(one, Range) and i == 0]
+        sides = [
+            [one.bound.args[0] for one in known if isinstance(one, Support) and one.reverse == way]
+            for way in (False, True)
+        ]
+        require(bool(ranges) or all(sides), "spanned", "a loss bounded on both sides", stage)
+        lengths.append(ranges[0] if ranges else sides[0][0] + sides[1][0])
+    return [Sequent(goal.facts, Fact(claimed.length - tm.add(*lengths), ">="))]
 
 
 @dataclass(frozen=True, slots=True)

@@ -583,6 +583,12 @@ def support(source: Source) -> Attempt:
     return Attempt(goal, world, {"bounds": bounds})
 
 
+@recipe
+def spanned(source: Source) -> Attempt:
+    goal, world = _false(source, ("BoundedRange",))
+    return Attempt(goal, world, {})
+
+
 def _form(source: Source) -> Form:
     c = source.choice((ZERO, ZERO, ONE, num(-1), parameter(source), exp(var("e"))))
     shape = source.choice(("p", "q", "both", "odd", "zero"))

@@ -334,6 +334,14 @@ REFUSED = {
             "as many stages",
         ),
     ],
+    "spanned": [
+        (TWO_PURE, {}, "about the range"),
+        (replace(TWO_PURE, claims=(RANGE, RANGE)), {}, "one claim"),
+        (replace(TWO_APPROX, claims=(RANGE,)), {}, "bounded on both sides"),
+        (goal((pure(e1, **ONE_WAY),), claims=(RANGE,)), {}, "bounded on both sides"),
+        (goal((pure(e1),), (RANGE,), claims=(RANGE,)), {}, "bounded on both sides"),
+        (goal(COIN, claims=(RANGE,)), {}, "guarantees"),
+    ],
     "support": [
         (TWO_PURE, {"bounds": (exp(e1),)}, "a bound for each stage"),
         (TWO_APPROX, {"bounds": (exp(e1), exp(e2))}, "about the support"),
@@ -397,8 +405,12 @@ REFUSED = {
     "postprocess": [
         (TWO_PURE, {"stage": 0}, "a post-processed stage"),
         (TWO_PURE, {"stage": 5}, "the index of a stage"),
-        (goal(Processed((ZCDP,)), claims=(ZCDP,)), {"stage": 0}, "not a family"),
-        (goal(Processed((DISTRIBUTIONS,)), claims=(ZCDP,)), {"stage": 0}, "not a family"),
+        (
+            goal(Processed((replace(RANGE, two_way=False),)), claims=(ZCDP,)),
+            {"stage": 0},
+            "a bounded range in both directions",
+        ),
+        (goal(Processed((DISTRIBUTIONS,)), claims=(ZCDP,)), {"stage": 0}, "about the loss"),
     ],
     "series": [
         (goal(pure(e1), claims=(DISTRIBUTIONS,)), {"parameters": (ONE, ONE)}, "explicit mechanism"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import sympy as sp
 
 from dpsym.errors import InputError
-from dpsym.guarantees import ZCDP, Guarantee, PureDP
+from dpsym.guarantees import GDP, ZCDP, Guarantee, PureDP
 from dpsym.mechanisms.noise.base import Noise, ScaledNoise
 from dpsym.mechanisms.values import POSITIVE
 
@@ -74,7 +74,10 @@ class Gaussian(Noise):
         return Gaussian(sigma=self.noise_multiplier * sensitivity)
 
     def suggested(self, sensitivity: sp.Expr) -> tuple[Guarantee, ...]:
-        return (ZCDP(sensitivity**2 / (2 * self.sigma**2)),) if self.sigma is not None else ()
+        if self.sigma is None:
+            return ()
+        mean = sensitivity / self.sigma
+        return ZCDP(mean**2 / 2), GDP(mean)
 
 
 class StudentT(Noise):

@@ -13,7 +13,7 @@ from typing import Any
 from flint import fmpq
 
 from dpsym.kernel import terms as tm
-from dpsym.kernel.definitions import DEFINITIONS, Moment, Support, constraints
+from dpsym.kernel.definitions import DEFINITIONS, Moment, Range, Support, constraints
 from dpsym.kernel.proofs import Proof
 from dpsym.kernel.refusal import Refusal
 from dpsym.kernel.rules import step
@@ -256,8 +256,8 @@ class _Prover:
         learned = self.by_learned(goal)
         if learned is not None:
             return learned
-        for index, stage in enumerate(goal.stages):
-            known = instead_of_range(stage, goal)
+        for index in range(len(goal.stages)):
+            known = instead_of_range(index, goal)
             if known is not None:
                 return self.apply(goal, "cut", first=index, last=index, guarantees=(known,))
         inner = self.of_inner_mechanisms(goal)
@@ -275,7 +275,13 @@ class _Prover:
             return self.filtered(goal, goal.stages[0])
         first: Stuck | None = None
         explicit = any(isinstance(stage, Mechanism) for stage in goal.stages)
-        attempts = (self.by_conversion, self.by_totals, self.by_concentration, self.directly)
+        attempts = (
+            self.by_conversion,
+            self.by_totals,
+            self.by_concentration,
+            self.apart,
+            self.directly,
+        )
         for attempt in attempts[3:] if explicit else attempts:
             try:
                 return attempt(goal)
@@ -359,6 +365,30 @@ class _Prover:
                         stuck = failed
                 raise stuck or Stuck("no guarantee is known of an explicit mechanism")
         return None
+
+    def apart(self, goal: Statement) -> Proof:
+        """Stages with zCDP among others with approximate DP: all that is claimed, less what the
+        others take, is for them."""
+        (claim,) = goal.claims
+        sizes = [_hockey(stage) for stage in goal.stages]
+        places = [i for i, size in enumerate(sizes) if size is None]
+        if claim.name != "ApproxDP" or not places or len(places) == len(sizes):
+            raise Stuck("no stages to set apart")
+        first, last = places[0], places[-1]
+        others = [size for i, size in enumerate(sizes) if size and not first <= i <= last]
+        loss, mass = claim.args
+        if len(others) < len(sizes) - len(range(first, last + 1)) or loss is None or mass is None:
+            raise Stuck("stages of different kinds that take turns")
+        normal = context(goal.facts).canon.normal
+        left = [
+            normal(whole - tm.add(*(size[i] for size in others)))
+            for i, whole in enumerate((loss, mass))
+        ]
+        samples = points(goal.variables, goal.facts)
+        if not all(number(one, at) >= -_TOLERANCE for one in left for at in samples):
+            raise Stuck("the claim is less than what some of the stages take")
+        rest = Guarantee("ApproxDP", tuple(left))
+        return self.apply(goal, "cut", first=first, last=last, guarantees=(rest,))
 
     def by_concentration(self, goal: Statement) -> Proof:
         """The claim from the total of what the stages give of zCDP."""
@@ -577,6 +607,8 @@ class _Prover:
         if place is not None:
             return self.apply(goal, "ranged", guarantee=place, name=_fresh(goal, "r"))
         constraint = next(iter(constraints(claim)), None)
+        if isinstance(constraint, Range):
+            return self.apply(goal, "spanned")
         if isinstance(constraint, Support):
             return self.support(goal, constraint)
         if isinstance(constraint, Moment):
@@ -997,6 +1029,15 @@ class _Prover:
         return self.apply(goal, "use", theorem=found[0], mapping=found[1])
 
 
+def _hockey(stage: Stage) -> tuple[Term, Term] | None:
+    """The epsilon and delta of a stage with pure or approximate DP."""
+    for one in stage.guarantees if isinstance(stage, Assumed) else ():
+        loss = one.args[0]
+        if one.two_way and loss is not None and one.name in ("PureDP", "ApproxDP"):
+            return loss, (one.args[1] if len(one.args) > 1 else None) or ZERO
+    return None
+
+
 def _is_pure(total: Total, claim: Guarantee, goal: Statement) -> bool:
     """Pure DP, for approximate DP of another epsilon."""
     pure = total.many.name == "PureDP" and claim.name == "ApproxDP"
@@ -1018,13 +1059,13 @@ def needs_more(goal: Statement, one: Guarantee, found: library.Use) -> bool:
     return last is not None and ends(goal, last, needed)
 
 
-def instead_of_range(stage: object, goal: Statement) -> Guarantee | None:
+def instead_of_range(index: int, goal: Statement) -> Guarantee | None:
     """For one of several stages, what adds up instead of its bounded range."""
-    (claim,) = goal.claims
+    (claim,), stage = goal.claims, goal.stages[index]
     (one, *more) = stage.guarantees if isinstance(stage, Assumed) else (claim,)
     if len(goal.stages) == 1 or more or one is claim or one.name != "BoundedRange":
         return None
-    if claim.name == "PureDP":
+    if claim.name == "PureDP" or (claim.name == "BoundedRange" and index):
         return Guarantee("PureDP", one.args)
     return concentrated(one) if one.two_way and claim.name in _CONCENTRATED else None
 
