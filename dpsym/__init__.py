@@ -57,7 +57,7 @@ if TYPE_CHECKING:
     )
     from dpsym.results import Result
     from dpsym.scripts import proved, refuted
-    from dpsym.stages import filtered, group, repeat, subsample
+    from dpsym.stages import filtered, group, parallel, repeat, subsample
     from dpsym.verdicts import Proved, Refuted, Unknown, Vacuous, Verdict
 
 _HOMES = {
@@ -100,7 +100,7 @@ _HOMES = {
     ),
     "results": ("Result",),
     "scripts": ("proved", "refuted"),
-    "stages": ("filtered", "group", "repeat", "subsample"),
+    "stages": ("filtered", "group", "parallel", "repeat", "subsample"),
     "verdicts": ("Proved", "Refuted", "Unknown", "Vacuous", "Verdict"),
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}

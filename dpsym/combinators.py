@@ -13,7 +13,7 @@ from dpsym.kernel import statements
 from dpsym.mechanisms.base import Mechanism
 from dpsym.mechanisms.relations import one_relation
 from dpsym.scope import Scope
-from dpsym.stages import Filtered, Grouped, Made, Repeated, Subsampled, inner
+from dpsym.stages import Filtered, Grouped, Made, Parallel, Repeated, Subsampled, inner
 
 __all__ = ["Composition", "Postprocessed", "compose", "postprocess"]
 
@@ -46,7 +46,9 @@ class Postprocessed:
         return self.subject.hypotheses()
 
 
-Part = Union[Guarantee, Both, Postprocessed, Mechanism, Repeated, Grouped, Subsampled, Filtered]
+Part = Union[
+    Guarantee, Both, Postprocessed, Mechanism, Repeated, Grouped, Subsampled, "Parallel", Filtered
+]
 """A subject that is one stage: any mechanism with these guarantees, an explicit one, or one made of
 these."""
 
@@ -87,7 +89,7 @@ class Composition(Made):
 
 
 Subject = Union[Part, Composition]
-_MADE = (Repeated, Grouped, Subsampled, Filtered)
+_MADE = (Repeated, Grouped, Subsampled, Parallel, Filtered)
 SUBJECTS = (Guarantee, Both, Postprocessed, Mechanism, *_MADE, Composition)
 
 
@@ -145,7 +147,7 @@ def stage(part: Part, scope: Scope, decide: Decide) -> statements.Stage:
     """One stage of a statement."""
     if isinstance(part, Mechanism):
         return part.to_kernel(scope)
-    if isinstance(part, (Repeated, Grouped, Subsampled)):
+    if isinstance(part, (Repeated, Grouped, Subsampled, Parallel)):
         return part.to_inner(scope, decide)
     if isinstance(part, Filtered):
         return part.to_kernel(scope, decide)

@@ -15,6 +15,7 @@ from dpsym.kernel.statements import (
     REAL,
     Assumed,
     Blend,
+    Choice,
     Fact,
     Filter,
     Guarantee,
@@ -83,7 +84,10 @@ class _Goal:
         return "\n".join(lines)
 
     def numbered(self, stages: tuple[Stage | Joint, ...]) -> list[str]:
-        return ["the adaptive composition of"] + [
+        return ["the adaptive composition of", *self.listed(stages)]
+
+    def listed(self, stages: tuple[Stage | Joint, ...]) -> list[str]:
+        return [
             f"  {number}. {self.stage(stage)}".replace("\n", "\n   ")
             for number, stage in enumerate(stages, 1)
         ]
@@ -111,6 +115,8 @@ class _Goal:
             return self.blend(stage)
         if isinstance(stage, Joint):
             return "\n".join(self.numbered(stage.stages))
+        if isinstance(stage, Choice):
+            return "\n".join(["one of", *self.listed(stage.stages)])
         what = self.stage(stage.stage)
         if isinstance(stage, Filter):
             name, budget = self.name(stage.name), self.term(stage.budget)

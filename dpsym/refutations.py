@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import dataclass, replace
+from itertools import islice, product
 
 from flint import arb, fmpq
 
@@ -48,6 +49,7 @@ from dpsym.kernel.statements import (
     INTEGER,
     Assumed,
     Blend,
+    Choice,
     Fact,
     Filter,
     Group,
@@ -65,6 +67,7 @@ from dpsym.kernel.statements import (
 from dpsym.kernel.terms import ONE, ZERO, Term, substitute
 
 BITS = 256
+MAX_CHOICES = 1000
 MAX_ATOMS = events.MAX_ATOMS
 MAX_COPIES = 10_000
 Masses = list[tuple[fmpq, fmpq]]
@@ -127,6 +130,47 @@ def refute(
 
     ``order`` is needed for a claim that is a family, ``grid`` for a hypothesis that is one.
     """
+    statement_obligations(statement)  # refuses what is not well formed
+    refused: Refusal | None = None
+    for one in chosen(statement):
+        try:
+            stages, exceeded = _checked(one, values, witness, order, grid)
+        except Refusal as refusal:
+            refused = refused or refusal
+            continue
+        break
+    else:
+        raise refused or Refusal("witness", "a mechanism to choose", statement.stages)
+    orders = (() if order is None else (order,)) + tuple(grid)
+    return seal(
+        Refutation,
+        statement=statement,
+        stages=stages,
+        values=dict(values),
+        witness=witness,
+        orders=orders,
+        exceeded=exceeded,
+    )
+
+
+def chosen(statement: Statement) -> Iterator[Statement]:
+    """The statement, which is about each of the mechanisms in a choice, for one of them each."""
+    options = [
+        [opened(one) for one in stage.stages] if isinstance(stage, Choice) else [(stage,)]
+        for stage in statement.stages
+    ]
+    for stages in islice(product(*options), MAX_CHOICES):
+        yield replace(statement, stages=tuple(one for part in stages for one in part))
+
+
+def _checked(
+    statement: Statement,
+    values: Values,
+    witness: tuple[Atom, ...] | Output | Event,
+    order: fmpq | None,
+    grid: tuple[fmpq, ...],
+) -> tuple[tuple[Stage, ...], Exceeded | None]:
+    """The stages, and by how much an event exceeds the claim."""
     exceeded: Exceeded | None = None
     with precision(BITS):
         try:
@@ -141,16 +185,7 @@ def refute(
             raise Refusal("witness", "terms defined at the values", dict(values)) from None
         except RecursionError:
             raise TooLarge("witness", "terms that Python's stack can hold") from None
-    orders = (() if order is None else (order,)) + tuple(grid)
-    return seal(
-        Refutation,
-        statement=statement,
-        stages=check.stages,
-        values=dict(values),
-        witness=witness,
-        orders=orders,
-        exceeded=exceeded,
-    )
+    return check.stages, exceeded
 
 
 class _Check:

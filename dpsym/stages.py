@@ -21,10 +21,12 @@ __all__ = [
     "Filtered",
     "Grouped",
     "Made",
+    "Parallel",
     "Repeated",
     "Subsampled",
     "filtered",
     "group",
+    "parallel",
     "repeat",
     "subsample",
 ]
@@ -100,8 +102,8 @@ class Repeated(_Copies):
         return f"repeat({self.subject!r}, {self.count})"
 
     def to_inner(self, scope: Scope, decide: Decide) -> statements.Repeated:
-        one = inner(self.subject, scope, decide)
-        return statements.Repeated(one, scope.term(self.count, self.argument))
+        each = inner(self.subject, scope, decide)
+        return statements.Repeated(each, scope.term(self.count, self.argument))
 
 
 class Grouped(_Copies):
@@ -113,8 +115,8 @@ class Grouped(_Copies):
         return f"group({self.subject!r}, {self.count})"
 
     def to_inner(self, scope: Scope, decide: Decide) -> statements.Group:
-        one = inner(self.subject, scope, decide)
-        return statements.Group(one, scope.term(self.count, self.argument))
+        each = inner(self.subject, scope, decide)
+        return statements.Group(each, scope.term(self.count, self.argument))
 
 
 @dataclass(frozen=True, repr=False)
@@ -145,13 +147,41 @@ class Subsampled(Made):
         return (*self.subject.hypotheses(), *inside)
 
     def to_inner(self, scope: Scope, decide: Decide) -> statements.Blend:
-        one, q = inner(self.subject, scope, decide), scope.term(self.rate, "rate")
+        each, q = inner(self.subject, scope, decide), scope.term(self.rate, "rate")
         if self.method == "poisson":  # with the record in the sample, and without it
-            link = statements.Link(0, 1, one)
+            link = statements.Link(0, 1, each)
             return statements.Blend((q, 1 - q), (ZERO, ONE), (link,))
         # with the one record, with the other, and with another of the data in its place
-        links = tuple(statements.Link(i, j, one) for i, j in ((0, 1), (0, 2), (1, 2)))
+        links = tuple(statements.Link(i, j, each) for i, j in ((0, 1), (0, 2), (1, 2)))
         return statements.Blend((q, ZERO, 1 - q), (ZERO, q, 1 - q), links)
+
+
+@dataclass(frozen=True, repr=False)
+class Parallel(Made):
+    """Mechanisms on parts of the data that have no record in common. Made by ``parallel``."""
+
+    parts: tuple[One, ...]
+
+    @property
+    def subjects(self) -> tuple[One, ...]:
+        return self.parts
+
+    def __repr__(self) -> str:
+        return f"parallel({', '.join(map(repr, self.parts))})"
+
+    @property
+    def relation(self) -> str:
+        return "add/remove"
+
+    def parameters(self) -> Iterator[tuple[str, sp.Expr]]:
+        for subject in self.subjects:
+            yield from subject.parameters()
+
+    def hypotheses(self) -> tuple[sp.Basic, ...]:
+        return tuple(fact for subject in self.subjects for fact in subject.hypotheses())
+
+    def to_inner(self, scope: Scope, decide: Decide) -> statements.Choice:
+        return statements.Choice(tuple(inner(part, scope, decide) for part in self.subjects))
 
 
 @dataclass(frozen=True, repr=False)
@@ -240,7 +270,7 @@ def repeat(subject: One, count: object) -> Repeated:
     >>> repeat(PureDP(1), Symbol("k", integer=True))
     repeat(PureDP(1), k)
     """
-    return Repeated(_one("repeat", subject), _count("count", count))
+    return Repeated(one("repeat", subject), _count("count", count))
 
 
 def group(subject: One, size: object) -> Grouped:
@@ -257,7 +287,7 @@ def group(subject: One, size: object) -> Grouped:
     >>> group(PureDP(1), 3)
     group(PureDP(1), 3)
     """
-    return Grouped(_one("group", subject), _count("size", size))
+    return Grouped(one("group", subject), _count("size", size))
 
 
 METHODS = {"poisson": "add/remove", "without_replacement": "replace-one"}
@@ -285,7 +315,7 @@ def subsample(subject: One, rate: object, method: str = "poisson") -> Subsampled
     >>> subsample(PureDP(1), Rational(1, 10))
     subsample(PureDP(1), 1/10, method='poisson')
     """
-    part = _one("subsample", subject)
+    part = one("subsample", subject)
     if method not in METHODS:
         raise InputError("method", " or ".join(METHODS), method)
     own = getattr(part, "relation", None)
@@ -296,7 +326,35 @@ def subsample(subject: One, rate: object, method: str = "poisson") -> Subsampled
     return Subsampled(part, probability("rate", rate), method)
 
 
-def _one(argument: str, subject: object) -> One:
+def parallel(*subjects: One) -> Parallel:
+    """Run each mechanism on a part of the data of its own, where each record is in one part at
+    most, whatever the other records are.
+
+    Neighbours differ by one record that is added or removed, so the outputs of all mechanisms but
+    one have the same distribution; which one it is, nobody knows. Where a record may be replaced,
+    two parts may change: use ``compose`` of two.
+
+    Raises: InputError for no subjects, what is no guarantee or mechanism, and mechanisms for
+    another neighbouring relation.
+
+    Source: McSherry (2009), Privacy Integrated Queries, Theorem 4.
+
+    >>> from dpsym.guarantees import PureDP
+    >>> parallel(PureDP(1), PureDP(2))
+    parallel(PureDP(1), PureDP(2))
+    """
+    if not subjects:
+        raise InputError("parallel", "one or more guarantees or mechanisms", "none", got="none")
+    for subject in subjects:
+        part = one("parallel", subject)
+        relation = getattr(part, "relation", None)
+        if relation not in (None, "add/remove"):
+            raise InputError("parallel", "mechanisms for the relation add/remove", subject)
+    return Parallel(subjects)
+
+
+def one(argument: str, subject: object) -> One:
+    """What a mechanism may be made of, or an error."""
     parts = subject.subjects if isinstance(subject, Made) else (subject,)
     if not all(isinstance(part, (Guarantee, Both, Mechanism, Made)) for part in parts):
         raise InputError(argument, _ONE, subject)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from dpsym.explaining.here import Headings, Here, Mark, Sentence
+from dpsym.explaining.here import Headings, Here, Mark, Sentence, says
 from dpsym.goals import guarantee_text
 from dpsym.kernel import terms as tm
 from dpsym.kernel.definitions import Support, constraints
@@ -185,6 +185,7 @@ def _about(prefix: str) -> Mark:
 
 REASONS: dict[str, Sentence] = {
     "inner": _inner,
+    "each": says("Show it for each of the mechanisms."),
     "unroll": _unroll,
     "induct": _induct,
     "blended": _blended,

@@ -201,7 +201,8 @@ FILTER = RowKind((NAME, ASSUMED, TERM), st.Filter)
 def _made_of(inner: Kind) -> tuple[RowKind, ...]:
     link = RowKind((INDEX, INDEX, inner), st.Link)
     copies = (RowKind((inner, TERM), kind) for kind in (st.Repeated, st.Group))
-    return (*copies, RowKind((ListKind(TERM), ListKind(TERM), ListKind(link)), st.Blend))
+    blend = RowKind((ListKind(TERM), ListKind(TERM), ListKind(link)), st.Blend)
+    return (*copies, blend, RowKind((ListKind(inner),), st.Choice))
 
 
 _inner = OneOfKind((ASSUMED, MECHANISM))

@@ -79,7 +79,7 @@ def _shape_obligations(
         whole = is_integer(stage.count, dict(statement.variables))
         require(whole, "statement", "a whole number", stage.count)
         out = shown(given, stage.count - 1)
-    elif isinstance(stage, st.Joint):
+    elif isinstance(stage, (st.Joint, st.Choice)):
         require(bool(stage.stages), "statement", "at least one stage", stage)
     elif isinstance(stage, Filter):
         within(names, stage.budget)

@@ -64,6 +64,20 @@ def inner(goal: Statement, stage: int, part: int, guarantees: tuple[Guarantee, .
     ]
 
 
+@privacy_rule(stage=INDEX)
+def each(goal: Statement, stage: int) -> list[Goal]:
+    """F, S with T_1 => claim   ...   F, S with T_n => claim
+    -----------------------------------------------------
+    F, S with one of T_1, ..., T_n => claim
+
+    Fails for other stages.
+    """
+    require(stage < len(goal.stages), "each", "the index of a stage", stage)
+    choice = expect(st.Choice, goal.stages[stage], "each", "a choice of mechanisms")
+    before, after = goal.stages[:stage], goal.stages[stage + 1 :]
+    return [replace(goal, stages=(*before, *st.opened(one), *after)) for one in choice.stages]
+
+
 @privacy_rule()
 def unroll(goal: Statement) -> list[Goal]:
     """F, S; ...; S => claim

@@ -175,8 +175,15 @@ class Filter:
     budget: Term
 
 
-Inner = Union[Assumed, Mechanism, Repeated, Group, Blend, Joint]
-Stage = Union[Assumed, Processed, Mechanism, Repeated, Group, Blend, Filter]
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """One of these mechanisms; which one is fixed, and not known."""
+
+    stages: tuple[Inner, ...]
+
+
+Inner = Union[Assumed, Mechanism, Repeated, Group, Blend, Choice, Joint]
+Stage = Union[Assumed, Processed, Mechanism, Repeated, Group, Blend, Choice, Filter]
 
 
 def parts(stage: Stage | Joint) -> tuple[Inner, ...]:
@@ -185,7 +192,7 @@ def parts(stage: Stage | Joint) -> tuple[Inner, ...]:
         return (Assumed(stage.guarantees),)
     if isinstance(stage, Blend):
         return tuple(link.stage for link in stage.links)
-    if isinstance(stage, Joint):
+    if isinstance(stage, (Joint, Choice)):
         return stage.stages
     return (stage.stage,) if isinstance(stage, (Repeated, Group, Filter)) else (stage,)
 

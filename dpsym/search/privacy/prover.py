@@ -24,6 +24,7 @@ from dpsym.kernel.statements import (
     REAL,
     Assumed,
     Blend,
+    Choice,
     Fact,
     Filter,
     Group,
@@ -260,6 +261,9 @@ class _Prover:
             known = instead_of_range(index, goal)
             if known is not None:
                 return self.apply(goal, "cut", first=index, last=index, guarantees=(known,))
+        for index, stage in enumerate(goal.stages):
+            if isinstance(stage, Choice):
+                return self.apply(goal, "each", stage=index)
         inner = self.of_inner_mechanisms(goal)
         if inner is not None:
             return inner

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
+from functools import reduce
 from typing import Any
 
 from flint import fmpq
@@ -13,6 +14,7 @@ from dpsym.kernel.sequents import Facts, context
 from dpsym.kernel.statements import (
     Assumed,
     Blend,
+    Choice,
     Filter,
     Group,
     Guarantee,
@@ -111,6 +113,8 @@ def wholes(stage: Stage | Inner, claim: Guarantee, known: Known) -> Iterator[Gua
     elif isinstance(stage, Filter):
         spent = {stage.name: stage.budget}
         yield from (one.substitute(spent) for one in stage.stage.guarantees)
+    elif isinstance(stage, Choice):
+        yield from _largest([list(wholes(part, both, known)) for part in stage.stages])
     elif isinstance(stage, Joint):
         yield from _joint([list(wholes(part, both, known)) for part in stage.stages], both)
 
@@ -129,6 +133,16 @@ def _joint(each: list[list[Guarantee]], claim: Guarantee) -> Iterator[Guarantee]
             ]
             running = found[:1]
         yield from running
+
+
+def _largest(each: list[list[Guarantee]]) -> Iterator[Guarantee]:
+    """What all of the mechanisms have, by the first guarantees of one kind."""
+    for name in dict.fromkeys(one.name for one in each[0]):
+        alike = [next((one for one in own if one.name == name), None) for own in each]
+        rows = [one.args for one in alike if one is not None and None not in one.args]
+        if len(rows) == len(each):
+            largest = (reduce(tm.maximum, column) for column in zip(*rows, strict=True))
+            yield Guarantee(name, tuple(arg for arg in largest))  # type: ignore[arg-type]
 
 
 def concentrations(first: Guarantee, second: Guarantee) -> list[Sum]:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 from dpsym.kernel.statements import (
     Assumed,
     Blend,
+    Choice,
     Filter,
     Group,
     Mechanism,
@@ -58,7 +59,7 @@ def search_for(statement: Statement) -> Search | None:
     """The search that fits, which raises ``OutOfBudget`` when the time is over."""
     stages = statement.stages
     if any(isinstance(stage, (Repeated, Group)) and stage.count.vars for stage in stages) or any(
-        isinstance(stage, (Repeated, Filter)) for stage in stages
+        isinstance(stage, (Repeated, Filter, Choice)) for stage in stages
     ):
         from dpsym.search.refutation.repeated import search
     elif stages and all(isinstance(stage, Assumed) for stage in stages):

@@ -15,6 +15,7 @@ from dpsym.kernel.refusal import Refusal
 from dpsym.kernel.statements import (
     INTEGER,
     Assumed,
+    Choice,
     Filter,
     Group,
     Repeated,
@@ -23,7 +24,7 @@ from dpsym.kernel.statements import (
     opened,
     replaced,
 )
-from dpsym.refutations import Refutation, refute
+from dpsym.refutations import Refutation, chosen, refute
 from dpsym.search.leaf.budget import Budget, OutOfBudget
 from dpsym.search.refutation import abstract, products
 from dpsym.search.refutation.exact import holds, rational
@@ -41,9 +42,11 @@ _SHARE = 4  # of the time that is left goes to one number of copies
 
 def search(statement: Statement, budget: Budget) -> Refutation | None:
     """A checked witness, or ``None``; raises ``OutOfBudget`` when the time is over."""
-    for counts, copies in unrolled(statement):
+    several = any(isinstance(stage, Choice) for stage in statement.stages)
+    options = (found for one in chosen(statement) for found in unrolled(one))
+    for counts, copies in options:
         budget.check()
-        part = budget.part(budget.left() / _SHARE) if counts else budget
+        part = budget.part(budget.left() / _SHARE) if counts or several else budget
         try:
             with part.enforced():
                 found = _against(copies, part)
@@ -68,8 +71,8 @@ def unrolled(statement: Statement) -> Iterator[tuple[dict[str, fmpq], Statement]
     )
     if not all(kinds[name] == INTEGER for name in names):
         return
-    for chosen in islice(product(_COUNTS, repeat=len(names)), 40):
-        counts = {name: fmpq(count) for name, count in zip(names, chosen, strict=True)}
+    for numbers in islice(product(_COUNTS, repeat=len(names)), 40):
+        counts = {name: fmpq(count) for name, count in zip(names, numbers, strict=True)}
         here = replaced(statement, {name: tm.num(count) for name, count in counts.items()})
         stages: list[Stage] = []
         for stage in here.stages:
