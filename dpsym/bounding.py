@@ -28,7 +28,7 @@ from dpsym.search.leaf.budget import Budget, OutOfBudget
 from dpsym.search.optimal.best import Answer, Question, Unsuited, Vacuous, best
 from dpsym.search.optimal.pieces import Failed
 from dpsym.search.optimal.totals import Total, by_totals
-from dpsym.search.privacy.prover import Stuck
+from dpsym.search.privacy.steps import Stuck
 from dpsym.search.refutation import refute_statement
 from dpsym.translate import symbols_of
 from dpsym.verdicts import Proved, Refuted, Unknown

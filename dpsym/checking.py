@@ -24,7 +24,8 @@ from dpsym.results import Result
 from dpsym.scope import Scope
 from dpsym.search import leaf
 from dpsym.search.leaf.hinted import Hint
-from dpsym.search.privacy.prover import Stuck, prove_statement
+from dpsym.search.privacy.prover import prove_statement
+from dpsym.search.privacy.steps import Stuck
 from dpsym.search.samples import points
 from dpsym.undefined import refuse_undefined, shown_values
 from dpsym.verdicts import Proved, Refuted, Unknown, Vacuous, Verdict

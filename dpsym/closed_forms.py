@@ -31,7 +31,8 @@ from dpsym.search.integrals.losses import candidates
 from dpsym.search.integrals.sampling import is_largest
 from dpsym.search.leaf.budget import Budget, OutOfBudget
 from dpsym.search.leaf.lowest import factored, product
-from dpsym.search.privacy.prover import Stuck, prove_statement
+from dpsym.search.privacy.prover import prove_statement
+from dpsym.search.privacy.steps import Stuck
 from dpsym.search.samples import points
 from dpsym.translate import to_sympy
 from dpsym.verdicts import Proved

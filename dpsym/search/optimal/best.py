@@ -33,7 +33,8 @@ from dpsym.search.optimal.numbers import BITS, at_least, reached, rounded, sign
 from dpsym.search.optimal.pieces import Failed, constant
 from dpsym.search.optimal.program import CLOSE, Problem, Solution
 from dpsym.search.optimal.upper import SPARE, bound_of, tower
-from dpsym.search.privacy.prover import Stuck, prove_statement
+from dpsym.search.privacy.prover import prove_statement
+from dpsym.search.privacy.steps import Stuck
 from dpsym.search.refutation.curves import Array
 from dpsym.search.refutation.exact import dyadic, number
 
