@@ -50,13 +50,18 @@ Answer = Union[Finding, Iterable[Finding]]
 
 @dataclass(frozen=True)
 class Entry:
-    """One statement. ``expected`` is what dpsym says of it; ``why`` explains an Unknown."""
+    """One statement. ``expected`` is what dpsym says of it; ``why`` explains an Unknown.
+
+    ``index`` says which values of a whole number in the statement the entry is about, where each
+    value is a claim of its own: a number of summands, or the order of a sum.
+    """
 
     name: str
     run: Callable[[], Answer]
     expected: str = PROVED
     slow: bool = False
     why: str = ""
+    index: str = ""
     at_points: Callable[[], Answer] | None = None
 
 
@@ -85,11 +90,11 @@ class Section:
         self.entries: dict[str, Entry] = {}
 
     def entry(
-        self, expected: str = PROVED, *, slow: bool = False, why: str = ""
+        self, expected: str = PROVED, *, slow: bool = False, why: str = "", index: str = ""
     ) -> Callable[[Callable[[], Answer]], Callable[[], Answer]]:
         def add(run: Callable[[], Answer]) -> Callable[[], Answer]:
             name = f"{self.letter}-{run.__name__.replace('_', '-')}"
-            self.entries[name] = Entry(name, run, expected, slow, why)
+            self.entries[name] = Entry(name, run, expected, slow, why, index)
             return run
 
         return add

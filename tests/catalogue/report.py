@@ -54,6 +54,7 @@ def lines(entries: list[Entry], reasons: bool = False) -> Iterator[str]:
     """One line for each entry as it is settled, then the totals of each section."""
     totals: dict[str, Counter[str]] = {}
     apart: dict[str, list[str]] = {}
+    indexed: dict[str, list[str]] = {}
     width = max(len(entry.name) for entry in entries)
     for entry in entries:
         try:
@@ -63,7 +64,9 @@ def lines(entries: list[Entry], reasons: bool = False) -> Iterator[str]:
         totals.setdefault(entry.name[0], Counter())[outcome.verdict] += 1
         if outcome.of_numbers():
             apart.setdefault(entry.name[0], []).append(entry.name)
-        note = ""
+        note = f"  for {entry.index}" if entry.index else ""
+        if entry.index:
+            indexed.setdefault(entry.name[0], []).append(entry.name)
         if outcome.verdict != entry.expected:
             note = f"  better than {entry.expected}"
             if outcome.verdict != best(entry):
@@ -74,5 +77,7 @@ def lines(entries: list[Entry], reasons: bool = False) -> Iterator[str]:
     for section, counts in totals.items():
         shown = ", ".join(f"{name} {counts[name]}" for name in COLUMNS)
         yield f"section {section}: {shown}, of {sum(counts.values())}"
+        if section in indexed:
+            yield f"    of these for some values of an index: {', '.join(indexed[section])}"
         if section in apart:
             yield f"    of these as inequalities between numbers: {', '.join(apart[section])}"

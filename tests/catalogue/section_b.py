@@ -21,12 +21,12 @@ eps, eps1, eps2, delta1, delta2 = symbols(
 e, alpha, rho1, rho2, omega1, omega2 = symbols("e alpha rho1 rho2 omega1 omega2", positive=True)
 delta, mu1, mu2, b = symbols("delta mu1 mu2 b", positive=True)
 p1, q1, p2, q2 = symbols("p1 q1 p2 q2", positive=True)
-real_eps, x, y, d1, d2 = symbols("epsilon x y d1 d2", real=True)
+real_eps, y, d1, d2 = symbols("epsilon y d1 d2", real=True)
+x = symbols("x", nonnegative=True)
 k = symbols("k", integer=True, positive=True)
 
 SMALL = [delta < 1]
 ORDERS = (alpha > 1, alpha < 1)
-NO_FILTER = "there is no language for guarantees that are chosen as the outputs come"
 NO_SUM = "there is no language for a sum over an index"
 NO_PROFILE = "there is no language for a profile, a guarantee at every epsilon"
 
@@ -84,7 +84,8 @@ def pure_basic() -> Answer:
 def laplace_l1() -> Answer:
     two = [dp.AdditiveNoise(noise.Laplace(b), mu) for mu in (mu1, mu2)]
     yield check(dp.compose(*two), dp.PureDP((mu1 + mu2) / b))
-    loss = (Abs(x - d1) - Abs(x) + Abs(y - d2) - Abs(y)) / b
+    z = symbols("x", real=True)
+    loss = (Abs(z - d1) - Abs(z) + Abs(y - d2) - Abs(y)) / b
     yield below(loss, (Abs(d1) + Abs(d2)) / b)
 
 
@@ -122,7 +123,7 @@ def gdp_composition() -> Answer:
     yield check(dp.GDP(mu1), dp.ApproxDP(real_eps, gaussian_profile(mu1, real_eps)))
 
 
-@B.entry(UNKNOWN, why=NO_SUM)
+@B.entry(index="two and three copies")
 def kov_optimal() -> Answer:
     for count in (2, 3):
         for i in range(count // 2 + 1):
@@ -132,15 +133,14 @@ def kov_optimal() -> Answer:
             ]
             claim = dp.ApproxDP((count - 2 * i) * e, sum(terms) / (1 + exp(e)) ** count)
             yield check(dp.repeat(dp.PureDP(e), count), claim)
-    yield dp.Unknown("k-fold composition for every k", reason=NO_SUM)
 
 
-@B.entry(UNKNOWN, why=NO_FILTER)
+@B.entry()
 def filter_pure() -> Answer:
-    return dp.Unknown("a privacy filter", reason=NO_FILTER)
+    return check(dp.filtered(dp.PureDP(x), x, eps), dp.PureDP(eps))
 
 
-@B.entry(UNKNOWN, why="sums over many different guarantees: for two and three of them")
+@B.entry(index="two and three guarantees", slow=True)
 def kov_hetero() -> Answer:
     losses = symbols("epsilon1:4", nonnegative=True)
     for count in (2, 3):
@@ -148,7 +148,6 @@ def kov_hetero() -> Answer:
         mean = sum(loss * tanh(loss / 2) for loss in some)
         total = mean + sqrt(2 * log(1 / delta) * sum(loss**2 for loss in some))
         yield check(dp.compose(*map(dp.PureDP, some)), dp.ApproxDP(total, delta), SMALL)
-    yield dp.Unknown("the composition of any number of guarantees", reason=NO_SUM)
 
 
 @B.entry(UNKNOWN, why=NO_PROFILE)
@@ -168,9 +167,9 @@ def advanced_2sqrt() -> Answer:
     return check(dp.repeat(dp.PureDP(eps), k), dp.ApproxDP(total, delta), where)
 
 
-@B.entry(UNKNOWN, why=NO_FILTER)
+@B.entry()
 def filter_rdp() -> Answer:
-    return dp.Unknown("a privacy filter", reason=NO_FILTER)
+    return check(dp.filtered(dp.RenyiDP(alpha, x), x, eps), dp.RenyiDP(alpha, eps), [alpha > 1])
 
 
 @B.entry(UNKNOWN, why="the best of many pairs; a paper's proof, of several pages")

@@ -207,7 +207,7 @@ def rdp_dp_asoodeh() -> Answer:
     yield check(known, dp.ApproxDP(loss, delta), [alpha > 1])
 
 
-@C.entry(UNKNOWN, why="at the highest order, which is only a limit")
+@C.entry()
 def tcdp_dp() -> Answer:
     log_delta = log(1 / delta)
     where = [*SMALL, omega > 1, log_delta <= (omega - 1) ** 2 * rho]
