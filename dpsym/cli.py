@@ -95,7 +95,7 @@ def prove(
     \b
     Examples:
       dpsym prove
-      dpsym prove proofs/three_composition_theorems.py --only pure_dp_composes
+      dpsym prove proofs/composition.py --only pure_dp_composes
       dpsym prove proofs --certificates certificates --json results.json
     """
     theorems = _collect(paths or (Path("proofs"),), only)

@@ -8,17 +8,17 @@ most k eps; but a loss that is sometimes +eps must often be -eps, since both dis
 2. it lies in [-eps, eps], so it deviates from its mean like a normal variable of variance eps^2:
    E[e^((alpha - 1) L)] <= e^((alpha - 1) alpha eps^2/2), which is to say that pure differential
    privacy is eps^2/2-zCDP. Moments multiply, so k mechanisms are k eps^2/2-zCDP;
-3. if E[e^((alpha - 1) L)] is bounded for every alpha then P(L > s) is, by Markov's inequality at the
-   best alpha.
+3. if E[e^((alpha - 1) L)] is bounded for every alpha then P(L > s) is, by Markov's inequality at
+   the best alpha.
 
-Together: (k eps^2/2 + eps sqrt(2 k log(1/delta)), delta)-differential privacy. The forms below differ
-in the first summand. All hold for adaptive compositions: each mechanism may be chosen after the
-outputs of the earlier ones have been seen, as its guarantee holds for every value of them. The number
-k of mechanisms is a symbol, which stands for every whole number of at least 1.
+Together: (k eps^2/2 + eps sqrt(2 k log(1/delta)), delta)-differential privacy. The forms below
+differ in the first summand. All hold for adaptive compositions: each mechanism may be chosen after
+the outputs of the earlier ones have been seen, as its guarantee holds for every value of them. The
+number k of mechanisms is a symbol, which stands for every whole number of at least 1.
 
-ApproxDP(eps, delta) says that E[(1 - e^(eps - L))_+] <= delta, ZCDP(rho) that the Renyi divergence of
-every order alpha > 1 is at most rho alpha, BoundedRange(eps) that L lies in an interval of length
-eps; see composition.py. All losses are in nats.
+ApproxDP(eps, delta) says that E[(1 - e^(eps - L))_+] <= delta, ZCDP(rho) that the Renyi divergence
+of every order alpha > 1 is at most rho alpha, BoundedRange(eps) that L lies in an interval of
+length eps; see composition.py. All losses are in nats.
 """
 
 from sympy import Rational, exp, log, sqrt, symbols
@@ -211,11 +211,13 @@ def root_of_k_is_enough():
 
 @refuted(source="a slip: the second term is of a smaller order, and forgotten")
 def advanced_composition_without_the_mean():
-    """False: k of PureDP(eps) are ApproxDP(eps sqrt(2 k log(1/delta)), delta).
+    """False: k of PureDP(eps) are ApproxDP(eps sqrt(2 k log(1/delta)), delta) for every k; here
+    for eps = 1 and delta = 1/100.
 
     Idea: as k grows the mean, about k eps^2/2, overtakes any multiple of sqrt(k).
     """
-    return dp.check(many, dp.ApproxDP(DEVIATION, delta), where=SMALL)
+    claim = dp.ApproxDP(sqrt(2 * k * log(100)), Rational(1, 100))
+    return dp.check(dp.repeat(dp.PureDP(1), k), claim)
 
 
 @refuted(source="the next smaller bound after the optimal one of Kairouz, Oh and Viswanath (2015)")

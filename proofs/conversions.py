@@ -121,11 +121,11 @@ def pure_dp_is_zcdp_exactly():
 
 @refuted(source="the next smaller constant after pure_dp_is_zcdp")
 def pure_dp_is_zcdp_with_two_fifths():
-    """False: PureDP(eps) is ZCDP(2/5 eps^2).
+    """False: PureDP(eps) is ZCDP(2/5 eps^2); here for eps = 1.
 
     Idea: for a small eps the exact value eps tanh(eps/2) is nearly eps^2/2.
     """
-    return dp.check(dp.PureDP(epsilon), dp.ZCDP(Rational(2, 5) * epsilon**2))
+    return dp.check(dp.PureDP(1), dp.ZCDP(Rational(2, 5)))
 
 
 @proved(source="Bun and Steinke (2016), Proposition 3.3, at order 1")
