@@ -64,7 +64,7 @@ def advanced_joint_convexity():
 
     Idea: both sides are the same linear function of a, b and c, under the positive part. On the
     right there is the mechanism's own e^eps, against a mixture of A and C, to both of which B is
-    close.
+    close. Exact: it is an equality.
     """
     share = exp(AMPLIFIED - epsilon)
     mixed = (1 - q) * x_a + q * x_b - exp(AMPLIFIED) * ((1 - q) * x_a + q * x_c)
@@ -141,8 +141,9 @@ def poisson_sampling_for_a_small_epsilon():
 def amplification_is_nearly_linear():
     """q eps <= log(1 + q (e^eps - 1)) <= q eps + eps^2/8 for 0 < q <= 1.
 
-    Idea: it is the logarithm of a moment of a variable that is eps with probability q, else 0:
-    at least its mean, by Jensen's inequality, at most the mean plus eps^2/8, by Hoeffding's.
+    Idea: it is the logarithm of a moment of a variable that is eps with probability q, else 0: at
+    least its mean, by Jensen's inequality, at most the mean plus eps^2/8, by Hoeffding's. Loose:
+    the middle is q eps + q (1 - q) eps^2/2 + O(eps^3).
     """
     return [
         dp.check_inequality(q * epsilon, AMPLIFIED, where=[q <= 1]),
@@ -159,7 +160,7 @@ def sampling_without_replacement_amplifies_pure_dp():
     1))).
 
     Idea: b is at most e^eps a and at most e^eps c, so at most e^eps ((1 - s) a + s c) for the s of
-    advanced joint convexity.
+    advanced joint convexity. Exact: randomized response on the record, when it is there.
     """
     step = dp.subsample(dp.PureDP(epsilon), q, relation=WITHOUT_REPLACEMENT)
     return dp.check(step, dp.PureDP(AMPLIFIED), where=RATE)
@@ -170,8 +171,9 @@ def sampling_without_replacement_amplifies_approximate_dp():
     """A mechanism with ApproxDP(eps, delta) on a sample without replacement is
     ApproxDP(log(1 + q (e^eps - 1)), q delta).
 
-    Idea: advanced joint convexity, then (b - e^eps ((1 - s) a + s c))_+ is at most
-    (1 - s) (b - e^eps a)_+ + s (b - e^eps c)_+, whose integrals are at most delta.
+    Idea: advanced joint convexity, then (b - e^eps ((1 - s) a + s c))_+ is at most (1 - s) (b -
+    e^eps a)_+ + s (b - e^eps c)_+, whose integrals are at most delta. Exact: give a record away
+    with probability delta, else randomized response.
     """
     step = dp.subsample(dp.ApproxDP(epsilon, delta), q, relation=WITHOUT_REPLACEMENT)
     return dp.check(step, dp.ApproxDP(AMPLIFIED, q * delta), where=RATE)
@@ -185,7 +187,7 @@ def subsampled_laplace():
     """The Laplace mechanism with scale b and sensitivity 1 on a Poisson sample is
     PureDP(log(1 + q (e^(1/b) - 1))).
 
-    Idea: the mechanism is PureDP(1/b).
+    Idea: the mechanism is PureDP(1/b). Exact: outputs far to the one side attain it.
     """
     step = dp.subsample(dp.AdditiveNoise(noise.Laplace(b), 1), q)
     return dp.check(step, dp.PureDP(log(1 + q * (exp(1 / b) - 1))), where=RATE)

@@ -56,7 +56,8 @@ def pure_dp_composes():
     """PureDP(eps1), ..., PureDP(epsn) together are PureDP(eps1 + ... + epsn); n = 2, 3, 5.
 
     Idea: losses add. p1 <= e^eps1 q1 and p2 <= e^eps2 q2 give p1 p2 <= e^(eps1 + eps2) q1 q2,
-    output by output, with no expectation to take.
+    output by output, with no expectation to take. Exact: independent randomized responses attain
+    it.
     """
     verdicts = []
     for count in STAGES:
@@ -71,7 +72,8 @@ def pure_dp_composes_k_times():
     """k mechanisms with PureDP(eps) are PureDP(k eps), for every k >= 1.
 
     Idea: induction. Two guarantees of one notion give a third by an associative operation, here
-    eps1 + eps2, so k of them give its k-fold power, which is k eps.
+    eps1 + eps2, so k of them give its k-fold power, which is k eps. Exact: k randomized responses
+    attain it.
     """
     return dp.check(dp.repeat(dp.PureDP(epsilon), k), dp.PureDP(k * epsilon))
 
@@ -93,10 +95,10 @@ def pure_epsilons_add_in_squares():
 def approximate_dp_composes():
     """The epsilons add and the deltas add, for 2, 3 and 5 stages with parameters of their own.
 
-    Idea: with a = p1, b = e^eps1 q1, c = p2, d = e^eps2 q2 all at least 0,
-    (a c - b d)_+ <= (a - b)_+ c + min(a, b) (c - d)_+. Over the second output, c integrates to 1
-    and (c - d)_+ to at most delta2; then (a - b)_+ integrates to at most delta1, and min(a, b) to
-    at most 1.
+    Idea: with a = p1, b = e^eps1 q1, c = p2, d = e^eps2 q2 all at least 0, (a c - b d)_+ <= (a -
+    b)_+ c + min(a, b) (c - d)_+. Over the second output, c integrates to 1 and (c - d)_+ to at most
+    delta2; then (a - b)_+ integrates to at most delta1, and min(a, b) to at most 1. Loose: by
+    delta1 delta2 for two stages, as the next theorem shows.
     """
     verdicts = []
     for count in STAGES:
@@ -111,8 +113,8 @@ def approximate_dp_composes_sharply():
     """The delta of two stages is 1 - (1 - delta1) (1 - delta2) = delta1 + delta2 - delta1 delta2.
 
     Idea: min(a, b) above is a - (a - b)_+, which integrates to 1 minus the first stage's
-    divergence and not merely to at most 1. No smaller delta holds: if each mechanism gives its
-    input away with probability delta, one of them does with this probability.
+    divergence and not merely to at most 1. Exact: if each mechanism gives its input away with
+    probability delta, one of them does with this probability.
     """
     total = dp.compose(dp.ApproxDP(epsilon1, delta1), dp.ApproxDP(epsilon2, delta2))
     claim = dp.ApproxDP(epsilon1 + epsilon2, delta1 + delta2 - delta1 * delta2)
@@ -123,7 +125,7 @@ def approximate_dp_composes_sharply():
 def approximate_dp_composes_k_times():
     """k mechanisms with ApproxDP(eps, delta) are ApproxDP(k eps, k delta), for every k >= 1.
 
-    Idea: induction; both sums are associative.
+    Idea: induction; both sums are associative. Loose: 1 - (1 - delta)^k is enough.
     """
     claim = dp.ApproxDP(k * epsilon, k * delta)
     return dp.check(dp.repeat(dp.ApproxDP(epsilon, delta), k), claim)
@@ -133,7 +135,8 @@ def approximate_dp_composes_k_times():
 def pure_and_approximate_dp_compose():
     """A pure stage, first or last, adds its epsilon and leaves delta as it is.
 
-    Idea: PureDP(eps1) is ApproxDP(eps1, 0).
+    Idea: PureDP(eps1) is ApproxDP(eps1, 0). Exact: as approximate_dp_composes_sharply, with delta1
+    = 0.
     """
     pure, approximate = dp.PureDP(epsilon1), dp.ApproxDP(epsilon2, delta)
     claim = dp.ApproxDP(epsilon1 + epsilon2, delta)
@@ -193,7 +196,8 @@ def renyi_dp_composes():
 
     Idea: (p1 p2)^alpha (q1 q2)^(1 - alpha) is a product. Over the second output its second factor
     integrates to at most e^((alpha - 1) eps2), whatever the first output is; then the first one
-    does to e^((alpha - 1) eps1). Moments multiply, so their logarithms add.
+    does to e^((alpha - 1) eps1). Moments multiply, so their logarithms add. Exact: independent
+    stages attain it.
     """
     verdicts = []
     for count in STAGES:
@@ -208,7 +212,8 @@ def renyi_dp_composes_at_and_below_order_one():
     """The same at order 1, where the expected losses add, and at orders below 1.
 
     Idea: at order 1, log(p1 p2/(q1 q2)) is a sum. Below order 1 the moment has a lower bound in
-    place of an upper one, and 1/(alpha - 1) < 0 turns it around again.
+    place of an upper one, and 1/(alpha - 1) < 0 turns it around again. Exact: independent stages
+    attain it.
     """
     at_one = dp.compose(dp.RenyiDP(1, epsilon1), dp.RenyiDP(1, epsilon2))
     below = dp.compose(dp.RenyiDP(alpha, epsilon1), dp.RenyiDP(alpha, epsilon2))
@@ -222,7 +227,7 @@ def renyi_dp_composes_at_and_below_order_one():
 def renyi_dp_composes_k_times():
     """k mechanisms with RenyiDP(alpha, eps) are RenyiDP(alpha, k eps): alpha > 1, = 1, < 1.
 
-    Idea: induction, as for pure differential privacy.
+    Idea: induction, as for pure differential privacy. Exact: independent stages attain it.
     """
     many = dp.repeat(dp.RenyiDP(alpha, epsilon), k)
     at_one = dp.repeat(dp.RenyiDP(1, epsilon), k)
@@ -237,7 +242,9 @@ def renyi_dp_composes_k_times():
 def pure_and_renyi_dp_compose():
     """A pure stage, first or last, adds its epsilon at every order.
 
-    Idea: e^((alpha - 1) L1) <= e^((alpha - 1) eps1) for a loss of at most eps1.
+    Idea: e^((alpha - 1) L1) <= e^((alpha - 1) eps1) for a loss of at most eps1. Loose: at a finite
+    order the pure stage has less than eps1, by a factor of about alpha eps1/2 when this is small
+    (conversions.py has the exact value).
     """
     pure, renyi = dp.PureDP(epsilon1), dp.RenyiDP(alpha, epsilon2)
     claim = dp.RenyiDP(alpha, epsilon1 + epsilon2)
@@ -279,7 +286,8 @@ def moment(bound):
 def moment_bounds_multiply():
     """Bounds c1 and c2 on E[e^((alpha - 1) L)] give c1 c2, at the same alpha.
 
-    Idea: this is Renyi's composition before the logarithm is taken.
+    Idea: this is Renyi's composition before the logarithm is taken. Exact: independent stages
+    attain it.
     """
     return dp.check(dp.compose(moment(c1), moment(c2)), moment(c1 * c2), where=[alpha > 1])
 
@@ -288,7 +296,8 @@ def moment_bounds_multiply():
 def a_moment_bound_gives_a_delta():
     """A bound c gives ApproxDP(eps, c e^(-(alpha - 1) eps)), for every eps >= 0.
 
-    Idea: Markov's inequality, pointwise: (1 - e^(eps - L))_+ <= e^((alpha - 1) (L - eps)).
+    Idea: Markov's inequality, pointwise: (1 - e^(eps - L))_+ <= e^((alpha - 1) (L - eps)). Loose:
+    by the factor (1 - 1/alpha)^(alpha - 1)/alpha, as a tangent in conversions.py shows.
     """
     claim = dp.ApproxDP(epsilon, c * exp(-(alpha - 1) * epsilon))
     return dp.check(moment(c), claim, where=[alpha > 1])
@@ -298,8 +307,8 @@ def a_moment_bound_gives_a_delta():
 def a_second_stage_keeps_alpha_and_enlarges_delta():
     """A second stage with a bound c2 >= 1 leaves alpha as it is, and delta grows by the factor c2.
 
-    Idea: at a fixed epsilon, delta is c1 e^(-(alpha - 1) eps) before and
-    c1 c2 e^(-(alpha - 1) eps) after.
+    Idea: at a fixed epsilon, delta is c1 e^(-(alpha - 1) eps) before and c1 c2 e^(-(alpha - 1) eps)
+    after. Loose: by the same factor.
     """
     before = c1 * exp(-(alpha - 1) * epsilon)
     after = c1 * c2 * exp(-(alpha - 1) * epsilon)
@@ -317,7 +326,8 @@ def a_second_stage_keeps_alpha_and_enlarges_delta():
 def zcdp_composes():
     """ZCDP(rho1) and ZCDP(rho2) are ZCDP(rho1 + rho2); k of ZCDP(rho) are ZCDP(k rho).
 
-    Idea: at every order alpha the bounds rho1 alpha and rho2 alpha add.
+    Idea: at every order alpha the bounds rho1 alpha and rho2 alpha add. Exact: Gaussian mechanisms
+    attain it.
     """
     return [
         dp.check(dp.compose(dp.ZCDP(rho1), dp.ZCDP(rho2)), dp.ZCDP(rho1 + rho2)),
@@ -325,11 +335,11 @@ def zcdp_composes():
     ]
 
 
-@proved(source="Bun, Dwork, Rothblum and Steinke (2018), Lemma 2")
+@proved(source="Bun, Dwork, Rothblum and Steinke (2018), section 2")
 def tcdp_composes():
     """TCDP(rho1, omega) and TCDP(rho2, omega) are TCDP(rho1 + rho2, omega); k of one likewise.
 
-    Idea: the same at every order below omega.
+    Idea: the same at every order below omega. Exact: Gaussian mechanisms attain it.
     """
     two = dp.compose(dp.TCDP(rho1, omega), dp.TCDP(rho2, omega))
     many = dp.repeat(dp.TCDP(rho, omega), k)
@@ -348,7 +358,8 @@ def gdp_composes():
 
     Idea: inside a composition a pair of laws may be replaced by one whose hockey-stick divergence
     is at least as large at every real epsilon, so by the Gaussian pair. The loss of that pair is
-    normal with mean mu^2/2 and variance mu^2; means and variances of independent losses add.
+    normal with mean mu^2/2 and variance mu^2; means and variances of independent losses add. Exact:
+    Gaussian mechanisms attain it.
     """
     two = dp.compose(dp.GDP(mu1), dp.GDP(mu2))
     return [
@@ -369,12 +380,13 @@ def gdp_composes_to_the_mean():
 # -- 7. Bounded range
 
 
-@proved(source="Durfee and Rogers (2019), section 4")
+@proved(source="Durfee and Rogers (2019)")
 def bounded_ranges_compose_to_pure_dp():
     """BoundedRange(eps1) and BoundedRange(eps2) together are PureDP(eps1 + eps2).
 
     Idea: an interval of losses of length eps contains 0, or else one of P and Q would have more
-    mass than the other everywhere. So the loss is at most eps, and pure guarantees compose.
+    mass than the other everywhere. So the loss is at most eps, and pure guarantees compose. Exact:
+    losses in the interval from almost 0 to eps come as close as one likes.
     """
     two = dp.compose(dp.BoundedRange(epsilon1), dp.BoundedRange(epsilon2))
     return [
@@ -389,7 +401,7 @@ def bounded_ranges_compose_to_zcdp():
 
     Idea: a loss in an interval of length eps is centred up to a multiple of (eps/2)^2/2 = eps^2/8,
     by Hoeffding's lemma, and zCDP composes although ranges do not: where the interval lies may
-    depend on earlier outputs, but the bound eps^2/8 does not.
+    depend on earlier outputs, but the bound eps^2/8 does not. Loose: by a factor 1 + O(eps^2).
     """
     two = dp.compose(dp.BoundedRange(epsilon1), dp.BoundedRange(epsilon2))
     many = dp.repeat(dp.BoundedRange(epsilon), k)
@@ -419,7 +431,7 @@ def different_guarantees_compose():
     ZCDP(eps^2/2 + mu^2/2).
 
     Idea: each stage is first weakened to the notion of the total: eps-pure is eps^2/2-zCDP, and
-    mu-Gaussian is mu^2/2-zCDP.
+    mu-Gaussian is mu^2/2-zCDP. Loose: eps tanh(eps/2) may stand for eps^2/2.
     """
     return [
         dp.check(dp.compose(dp.PureDP(epsilon), dp.ZCDP(rho)), dp.ZCDP(epsilon**2 / 2 + rho)),
@@ -432,7 +444,8 @@ def an_explicit_mechanism_composes_k_times():
     """k runs of the Gaussian mechanism with noise sigma = mu and sensitivity 1, the noise drawn
     anew each time, are RenyiDP(alpha, k alpha/(2 mu^2)) and ZCDP(k/(2 mu^2)).
 
-    Idea: the guarantee of one run, which is an integral, and the composition of guarantees.
+    Idea: the guarantee of one run, which is an integral, and the composition of guarantees. Exact:
+    the moments of independent runs multiply.
     """
     gaussian = dp.repeat(dp.AdditiveNoise(dp.noise.Gaussian(sigma=mu), sensitivity=1), k)
     return [
@@ -445,7 +458,8 @@ def an_explicit_mechanism_composes_k_times():
 def order_infinity_composes_as_pure_dp():
     """RenyiDP(oo, eps1) and RenyiDP(oo, eps2) are RenyiDP(oo, eps1 + eps2).
 
-    Idea: the divergence of order oo is the largest loss.
+    Idea: the divergence of order oo is the largest loss. Exact: independent randomized responses
+    attain it.
     """
     two = dp.compose(dp.RenyiDP(oo, epsilon1), dp.RenyiDP(oo, epsilon2))
     return dp.check(two, dp.RenyiDP(oo, epsilon1 + epsilon2))
@@ -456,12 +470,13 @@ def order_infinity_composes_as_pure_dp():
 x, budget = symbols("x R", nonnegative=True)
 
 
-@proved(source="Rogers, Roth, Ullman and Vadhan (2016), section 4; for pure privacy")
+@proved(source="Rogers, Roth, Ullman and Vadhan (2016), for pure privacy")
 def a_filter_for_pure_dp():
     """Run mechanisms with PureDP(x), each x chosen after the earlier outputs have been seen, and
     stop before the sum of the x would exceed R: the whole is PureDP(R).
 
-    Idea: along every path the losses add to at most the sum of its parameters.
+    Idea: along every path the losses add to at most the sum of its parameters. Exact: all of R may
+    be spent on one mechanism.
     """
     return dp.check(dp.filtered(dp.PureDP(x), x, budget), dp.PureDP(budget))
 
@@ -471,7 +486,8 @@ def a_filter_for_renyi_dp():
     """The same for RenyiDP(alpha, x) at a fixed order alpha > 1: the whole is RenyiDP(alpha, R).
 
     Idea: e^((alpha - 1) (losses so far + budget that is left)) does not grow in expectation, so at
-    the end it is at most what it is at the beginning, e^((alpha - 1) R).
+    the end it is at most what it is at the beginning, e^((alpha - 1) R). Exact: all of R may be
+    spent on one mechanism.
     """
     claim = dp.RenyiDP(alpha, budget)
     return dp.check(dp.filtered(dp.RenyiDP(alpha, x), x, budget), claim, where=[alpha > 1])
@@ -482,6 +498,7 @@ def a_filter_for_zcdp():
     """The same for ZCDP(x): the whole is ZCDP(R).
 
     Idea: the filter for Renyi differential privacy, with x alpha and R alpha, at every order alpha.
+    Exact: all of R may be spent on one mechanism.
     """
     return dp.check(dp.filtered(dp.ZCDP(x), x, budget), dp.ZCDP(budget))
 

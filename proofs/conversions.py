@@ -68,7 +68,7 @@ def pure_dp_is_renyi_dp_as_randomized_response():
     ]
 
 
-@proved(source="Bun and Steinke (2016), Proposition 3.3; Mironov (2017), section VIII")
+@proved(source="Bun and Steinke (2016), Proposition 3.3")
 def pure_dp_is_renyi_dp():
     """PureDP(eps) is RenyiDP(alpha, alpha eps^2/2), and RenyiDP(alpha, min(eps, alpha eps^2/2)).
 
@@ -104,7 +104,7 @@ def pure_dp_is_renyi_dp_of_every_order():
 def pure_dp_is_zcdp():
     """PureDP(eps) is ZCDP(eps^2/2).
 
-    Idea: the bound before, at every order.
+    Idea: the bound before, at every order. Loose: by a factor 1 + O(eps^2), see the next theorem.
     """
     return dp.check(dp.PureDP(epsilon), dp.ZCDP(epsilon**2 / 2))
 
@@ -161,7 +161,7 @@ def pure_dp_is_approximate_dp_at_a_smaller_epsilon():
     return dp.check(dp.PureDP(epsilon), claim, where=[w < epsilon])
 
 
-@proved(source="Dong, Roth and Su (2022), section 2, by comparing two trade-off functions")
+@proved(source="Dong, Roth and Su (2022), by comparing two trade-off functions")
 def pure_dp_is_gaussian_dp():
     """PureDP(eps) has no more hockey-stick divergence at any w >= 0 than the Gaussian pair with
     mu = 2 Phi^-1(e^eps/(1 + e^eps)); so eps = log(Phi(mu/2)/Phi(-mu/2)).
@@ -199,6 +199,8 @@ def renyi_dp_is_approximate_dp_with_a_tangent():
 
     Idea: (1 - e^(eps - L))_+ <= c e^((alpha - 1) L) with the smallest possible c, where the two
     sides touch: at e^(L - eps) = alpha/(alpha - 1). The best with a multiple of the moment alone.
+    Loose: for alpha = 2, D = 1 and eps = 1.5 delta is 0.1516, and the best is 0.1193 (dp.bound
+    finds it).
     """
     known = dp.RenyiDP(alpha, D)
     least = exp((alpha - 1) * (D - real_epsilon)) * (1 - 1 / alpha) ** (alpha - 1) / alpha
@@ -209,14 +211,15 @@ def renyi_dp_is_approximate_dp_with_a_tangent():
     ]
 
 
-@proved(source="Asoodeh, Liao, Calmon, Kosut and Sankar (2021), Theorem 3, one branch")
+@proved(source="Asoodeh, Liao, Calmon, Kosut and Sankar (2021), one branch of their bound")
 def renyi_dp_is_approximate_dp_with_a_tangent_and_a_line():
     """RenyiDP(alpha, D) is ApproxDP(e, delta) with
     delta = (e^((alpha - 1) D) - 1)/(alpha (e^((alpha - 1) e) - 1)), for e > 0.
 
     Idea: t^alpha >= 1 + alpha (t - 1) + alpha (e^((alpha - 1) e) - 1) (t - e^e)_+ for t >= 0, a
     tangent at 1 that is bent up at e^e; and t has mean 1. Smaller than the tangent's bound for a
-    small D, larger for a large one.
+    small D, larger for a large one. Loose: for alpha = 2, D = 1 and eps = 1.5 delta is 0.2468, and
+    the best is 0.1193.
     """
     known = dp.RenyiDP(alpha, D)
     bound = (exp((alpha - 1) * D) - 1) / (alpha * (exp((alpha - 1) * e) - 1))
@@ -227,11 +230,12 @@ def renyi_dp_is_approximate_dp_with_a_tangent_and_a_line():
     ]
 
 
-@proved(source="the Cauchy-Schwarz inequality; van Erven and Harremoes (2014), section 1")
+@proved(source="the Cauchy-Schwarz inequality, for the chi-square divergence")
 def renyi_dp_of_order_two_bounds_total_variation():
     """RenyiDP(2, eps) has a total variation distance of at most sqrt(e^eps - 1)/2.
 
     Idea: |t - 1| <= ((t - 1)^2/s + s)/2 with s the root of the chi-square divergence e^eps - 1.
+    Loose: by a factor 1 + O(eps), as randomized response shows.
     """
     claim = dp.ApproxDP(0, sqrt(exp(epsilon) - 1) / 2)
     return dp.check(dp.RenyiDP(2, epsilon), claim)
@@ -241,7 +245,8 @@ def renyi_dp_of_order_two_bounds_total_variation():
 def renyi_dp_of_order_one_half_bounds_total_variation():
     """RenyiDP(1/2, eps) has a total variation distance of at most sqrt(1 - e^-eps).
 
-    Idea: |t - 1| = |sqrt(t) - 1| (sqrt(t) + 1), and the Cauchy-Schwarz inequality.
+    Idea: |t - 1| = |sqrt(t) - 1| (sqrt(t) + 1), and the Cauchy-Schwarz inequality. Exact:
+    randomized response attains it.
     """
     claim = dp.ApproxDP(0, sqrt(1 - exp(-epsilon)))
     return dp.check(dp.RenyiDP(HALF, epsilon), claim)
@@ -255,8 +260,9 @@ def renyi_divergence_grows_with_its_order():
     """RenyiDP(beta, eps) is RenyiDP(alpha, eps) for alpha <= beta, both orders above 1, both below
     1, and through order 1.
 
-    Idea: Jensen's inequality for the power (alpha - 1)/(beta - 1), as a tangent where
-    e^((beta - 1) L) is as large as its mean may be. Exact: a constant loss attains it.
+    Idea: Jensen's inequality for the power (alpha - 1)/(beta - 1), as a tangent where e^((beta - 1)
+    L) is as large as its mean may be. Exact: from P to Q alone a constant loss attains it, where P
+    is Q given an event.
     """
 
     def lower(order, to, *where):
@@ -290,7 +296,7 @@ def renyi_divergence_is_skew_symmetric():
 def zcdp_is_renyi_dp():
     """ZCDP(rho) is RenyiDP(alpha, rho alpha) at every order above 1; TCDP(rho, omega) below omega.
 
-    Idea: it is the definition.
+    Idea: it is the definition. Exact: the Gaussian mechanism attains it.
     """
     omega = symbols("omega", positive=True)
     inside = [*ABOVE_ONE, alpha < omega]
@@ -304,7 +310,8 @@ def zcdp_is_renyi_dp():
 def zcdp_bounds_the_tail_of_the_loss():
     """ZCDP(rho) has P(L > rho + s) <= e^(-s^2/(4 rho)) for s >= 0.
 
-    Idea: Markov's inequality for e^((alpha - 1) L) at the best order, alpha = 1 + s/(2 rho).
+    Idea: Markov's inequality for e^((alpha - 1) L) at the best order, alpha = 1 + s/(2 rho). Loose:
+    for a Gaussian mechanism the probability is Phi(-s/sqrt(2 rho)), at most half as large.
     """
     s = symbols("s", nonnegative=True)
     return dp.check(dp.ZCDP(rho), dp.ProbabilisticDP(rho + s, exp(-(s**2) / (4 * rho))))
@@ -326,7 +333,9 @@ def zcdp_is_approximate_dp_at_any_order():
     """ZCDP(rho) is ApproxDP(eps, e^((alpha - 1) (alpha rho - eps)) (1 - 1/alpha)^alpha/(alpha - 1))
     for every real eps and every alpha > 1 that one likes.
 
-    Idea: the tangent of section 2 with D = alpha rho. The best alpha has no closed form.
+    Idea: the tangent of section 2 with D = alpha rho. The best alpha has no closed form. Loose: at
+    rho = 1/2 and delta = 1/10^6 the best order, 5.91, has epsilon = 5.22, and a Gaussian mechanism
+    4.89.
     """
     bound = exp((alpha - 1) * (alpha * rho - real_epsilon)) / (alpha - 1)
     claim = dp.ApproxDP(real_epsilon, bound * (1 - 1 / alpha) ** alpha)
@@ -362,7 +371,7 @@ def the_gaussian_mechanism_is_gdp():
     """Noise N(0, 1) on an answer with sensitivity mu is GDP(mu).
 
     Idea: for a shift of exactly mu it is the definition; a smaller shift is less, as the
-    divergence grows with the shift.
+    divergence grows with the shift. Exact.
     """
     return dp.check(dp.AdditiveNoise(dp.noise.Gaussian(sigma=1), sensitivity=mu), dp.GDP(mu))
 
@@ -390,7 +399,8 @@ def approximate_dp_bounds_total_variation():
 def one_direction_bounds_total_variation_less():
     """ApproxDP(eps, delta) from P to Q only has at most 1 - (1 - delta) e^-eps.
 
-    Idea: (t - 1)_+ <= (1 - e^-eps) t + e^-eps (t - e^eps)_+.
+    Idea: (t - 1)_+ <= (1 - e^-eps) t + e^-eps (t - e^eps)_+. Exact: an output of mass delta under P
+    alone, one of loss eps, one under Q alone.
     """
     known = dp.ApproxDP(epsilon, delta0, one_way=True)
     return dp.check(known, dp.ApproxDP(0, 1 - (1 - delta0) * exp(-epsilon)))
@@ -411,7 +421,8 @@ def probabilistic_dp_is_approximate_dp():
     """If P(L > eps) <= delta then the hockey-stick divergence is at most delta, so
     ProbabilisticDP(eps, delta) is ApproxDP(eps, delta).
 
-    Idea: (1 - e^(eps - L))_+ is at most 1, and 0 unless L > eps.
+    Idea: (1 - e^(eps - L))_+ is at most 1, and 0 unless L > eps. Exact: a loss that is infinite
+    with probability delta.
     """
     return dp.check(dp.ProbabilisticDP(epsilon, delta0), dp.ApproxDP(epsilon, delta0))
 
@@ -420,7 +431,8 @@ def probabilistic_dp_is_approximate_dp():
 def approximate_dp_is_probabilistic_dp_at_a_larger_epsilon():
     """ApproxDP(eps, delta) is ProbabilisticDP(eps + t, delta/(1 - e^-t)) for every t > 0.
 
-    Idea: where L > eps + t, the positive part (1 - e^(eps - L))_+ is at least 1 - e^-t.
+    Idea: where L > eps + t, the positive part (1 - e^(eps - L))_+ is at least 1 - e^-t. Exact: a
+    loss just above eps + t with this probability comes as close as one likes.
     """
     claim = dp.ProbabilisticDP(epsilon + t, delta0 / (1 - exp(-t)))
     return dp.check(dp.ApproxDP(epsilon, delta0), claim)
@@ -435,7 +447,7 @@ def bounded_range_is_zcdp():
 
     Idea: with losses in [s, s + eps], t^alpha is below its chord. The worst s is found by
     calculus, and for all alpha the value is at most alpha eps^2/8, which is Hoeffding's lemma.
-    Loose by a factor 1 + O(eps^2).
+    Loose: by a factor 1 + O(eps^2).
     """
     return dp.check(dp.BoundedRange(e), dp.ZCDP(e**2 / 8))
 

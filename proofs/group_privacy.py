@@ -39,6 +39,7 @@ def approximate_dp_for_groups():
 
     Idea: (p_0 - e^(2 e) p_2)_+ <= (p_0 - e^e p_1)_+ + e^e (p_1 - e^e p_2)_+, and so on: the delta
     of a later step counts e^e times as much, and 1 + e^e + ... + e^((k - 1) e) is the quotient.
+    Exact: an output with the probabilities 0, delta, delta + e^e delta, and so on, attains it.
     """
     two = dp.group(dp.ApproxDP(epsilon, delta), 2)
     many = dp.group(dp.ApproxDP(e, delta), k)
@@ -54,9 +55,10 @@ def renyi_divergences_along_two_steps():
     """RenyiDP(2 alpha, eps1) and RenyiDP(2 alpha - 1, eps2) at once are, for groups of 2,
     RenyiDP(alpha, (alpha - 1/2)/(alpha - 1) eps1 + eps2), for alpha > 1.
 
-    Idea: the Cauchy-Schwarz inequality for
-    p_0^alpha p_2^(1 - alpha) = (p_0^alpha p_1^(1/2 - alpha)) (p_1^(alpha - 1/2) p_2^(1 - alpha)),
-    as 2 x y <= x^2/s + s y^2 with the best constant s.
+    Idea: the Cauchy-Schwarz inequality for p_0^alpha p_2^(1 - alpha) = (p_0^alpha p_1^(1/2 -
+    alpha)) (p_1^(alpha - 1/2) p_2^(1 - alpha)), as 2 x y <= x^2/s + s y^2 with the best constant s.
+    Loose: for Gaussian noise, with the divergence m alpha, it is 4 m alpha + m/(alpha - 1) in place
+    of 4 m alpha.
     """
     both = dp.both(dp.RenyiDP(2 * alpha, epsilon1), dp.RenyiDP(2 * alpha - 1, epsilon2))
     bound = (alpha - Rational(1, 2)) / (alpha - 1) * epsilon1 + epsilon2
@@ -67,8 +69,9 @@ def renyi_divergences_along_two_steps():
 def renyi_dp_for_groups_of_powers_of_two():
     """RenyiDP(alpha, eps) with alpha >= 2^(c + 1) is RenyiDP(alpha/2^c, 3^c eps) for groups of 2^c.
 
-    Idea: the two steps above halve the order, and (alpha - 1/2)/(alpha - 1) + 1 <= 3 for
-    alpha >= 2. Groups of four are two steps between groups of two.
+    Idea: the two steps above halve the order, and (alpha - 1/2)/(alpha - 1) + 1 <= 3 for alpha >=
+    2. Groups of four are two steps between groups of two. Loose: for Gaussian noise by a factor of
+    3/2 for each doubling.
     """
     verdicts = []
     for c in (1, 2, 3):
@@ -101,7 +104,7 @@ def gdp_for_groups():
 def the_laplace_mechanism_for_groups():
     """Laplace noise with scale b on an answer with sensitivity 1 is PureDP(k/b) for groups of k.
 
-    Idea: it is PureDP(1/b) for one record.
+    Idea: it is PureDP(1/b) for one record. Exact: a sum over the records attains it.
     """
     laplace = dp.AdditiveNoise(dp.noise.Laplace(b), sensitivity=1)
     return dp.check(dp.group(laplace, k), dp.PureDP(k / b))

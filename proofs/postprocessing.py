@@ -33,7 +33,8 @@ def keeps(guarantee, *where):
 def post_processing_keeps_pure_dp():
     """PureDP(eps) is kept.
 
-    Idea: p <= e^eps q at every output before gives E[p] <= e^eps E[q].
+    Idea: p <= e^eps q at every output before gives E[p] <= e^eps E[q]. Exact: the map may leave the
+    output as it is.
     """
     return keeps(dp.PureDP(epsilon))
 
@@ -42,7 +43,8 @@ def post_processing_keeps_pure_dp():
 def post_processing_keeps_approximate_dp():
     """ApproxDP(eps, delta) is kept.
 
-    Idea: (p - e^eps q)_+ is convex, as the larger of two linear functions.
+    Idea: (p - e^eps q)_+ is convex, as the larger of two linear functions. Exact: the map may leave
+    the output as it is.
     """
     return keeps(dp.ApproxDP(epsilon, delta))
 
@@ -51,7 +53,8 @@ def post_processing_keeps_approximate_dp():
 def post_processing_keeps_renyi_dp():
     """RenyiDP(alpha, eps) is kept, at orders above 1, below 1, at 1 and at oo.
 
-    Idea: q f(p/q) is convex when f is, and t^alpha, -t^alpha for alpha < 1 and t log t are.
+    Idea: q f(p/q) is convex when f is, and t^alpha, -t^alpha for alpha < 1 and t log t are. Exact:
+    the map may leave the output as it is.
     """
     known = dp.RenyiDP(alpha, epsilon)
     return [
@@ -67,7 +70,8 @@ def post_processing_keeps_each_order_of_zcdp():
     """What ZCDP(rho) says at one order alpha > 1, a divergence of at most rho alpha, is kept; so
     ZCDP is kept, and TCDP.
 
-    Idea: Renyi differential privacy at each order by itself.
+    Idea: Renyi differential privacy at each order by itself. Exact: the map may leave the output as
+    it is.
     """
     return keeps(dp.RenyiDP(alpha, rho * alpha), alpha > 1)
 
@@ -77,7 +81,7 @@ def post_processing_keeps_moments():
     """Bounds on E[e^L] and E[e^(2 L)] are kept.
 
     Idea: a moment E[h(L)] is the integral of q f(p/q) with f(t) = t h(log t), which is t^2 and t^3
-    here: convex.
+    here: convex. Exact: the map may leave the output as it is.
     """
     return [
         keeps(dp.MomentBound(lambda L: exp(L), c)),
@@ -90,7 +94,7 @@ def post_processed_stages_compose():
     """A stage whose output is post-processed counts as the stage itself: with PureDP(eps1), after
     post-processing, and PureDP(eps2), the whole is PureDP(eps1 + eps2).
 
-    Idea: post-process first, then compose.
+    Idea: post-process first, then compose. Exact: the map may leave the output as it is.
     """
     total = dp.compose(dp.postprocess(dp.PureDP(epsilon1)), dp.PureDP(epsilon2))
     return dp.check(total, dp.PureDP(epsilon1 + epsilon2))
@@ -100,7 +104,8 @@ def post_processed_stages_compose():
 def post_processing_and_conversion():
     """After post-processing, PureDP(eps) is RenyiDP(alpha, eps) for alpha > 1.
 
-    Idea: post-process, then convert.
+    Idea: post-process, then convert. Loose: as the conversion; the exact value is that of
+    randomized response.
     """
     claim = dp.RenyiDP(alpha, epsilon)
     return dp.check(dp.postprocess(dp.PureDP(epsilon)), claim, where=[alpha > 1])

@@ -23,7 +23,7 @@ import dpsym as dp
 from dpsym.scripts import proved, refuted
 
 sigma, Delta = symbols("sigma Delta", positive=True)
-alpha, epsilon, delta = symbols("alpha epsilon delta", positive=True)
+alpha, epsilon = symbols("alpha epsilon", positive=True)
 
 gaussian = dp.AdditiveNoise(dp.noise.Gaussian(sigma=sigma), sensitivity=Delta)
 
@@ -76,18 +76,18 @@ def analytic_gaussian():
     return dp.check(gaussian, dp.ApproxDP(epsilon, best))
 
 
-@proved(source="Dwork and Roth (2014), Theorem A.1")
+@proved(source="Dwork and Roth (2014), Theorem A.1, which has epsilon <= 1")
 def classical_gaussian():
-    """sigma = sqrt(2 log(5/(4 delta))) Delta/epsilon gives ApproxDP(epsilon, delta) for
-    epsilon <= 1 and delta < 1.
+    """With t = sqrt(2 log(5/(4 delta))), sigma = t Delta/epsilon gives ApproxDP(epsilon, delta) for
+    epsilon <= 9/5 and t^2 >= epsilon/2; at epsilon = 1 the latter says that delta <= 0.97.
 
-    Idea: the exact delta, with Phi(-x) <= e^(-x^2/2)/2. Loose: at epsilon = 1 and delta = 1/10^5,
-    sigma = 4.84 Delta where 3.73 Delta is enough.
+    Idea: delta is at most P(L > epsilon) = Phi(epsilon/(2 t) - t), and Phi(-x) <= e^(-x^2/2)/2 for
+    x >= 0. Loose: at epsilon = 1 and delta = 1/10^5, sigma = 4.84 Delta where 3.73 Delta is enough.
     """
-    noise = dp.noise.Gaussian(sigma=sqrt(2 * log(Rational(5, 4) / delta)) * Delta / epsilon)
-    where = [epsilon <= 1, delta < 1]
-    mechanism = dp.AdditiveNoise(noise, sensitivity=Delta)
-    return dp.check(mechanism, dp.ApproxDP(epsilon, delta), where=where, budget=100)
+    t = symbols("t", positive=True)
+    mechanism = dp.AdditiveNoise(dp.noise.Gaussian(sigma=t * Delta / epsilon), sensitivity=Delta)
+    claim = dp.ApproxDP(epsilon, Rational(5, 4) * exp(-(t**2) / 2))
+    return dp.check(mechanism, claim, where=[epsilon <= Rational(9, 5), t**2 >= epsilon / 2])
 
 
 @proved(source="Dwork and Roth (2014), Theorem A.1, for several answers")
@@ -96,7 +96,7 @@ def gaussian_noise_on_a_vector():
     distance is ZCDP(Delta^2/(2 sigma^2)).
 
     Idea: the density depends on distances alone, so the axes may be turned until the change is
-    along one of them, and there it is the mechanism with one answer.
+    along one of them, and there it is the mechanism with one answer. Exact.
     """
     vector = dp.VectorGaussian(sigma=sigma, l2_sensitivity=Delta)
     return dp.check(vector, dp.ZCDP(Delta**2 / (2 * sigma**2)))

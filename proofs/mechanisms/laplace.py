@@ -68,7 +68,8 @@ def laplace_noise_on_a_vector():
     """Laplace noise of scale b on each coordinate of a vector that changes by at most Delta in
     total (the sum of the absolute changes) is PureDP(Delta/b).
 
-    Idea: the losses of the coordinates add, and so do the changes.
+    Idea: the losses of the coordinates add, and so do the changes. Exact: one coordinate may have
+    all of the change.
     """
     return dp.check(dp.VectorLaplace(b, Delta), dp.PureDP(Delta / b))
 

@@ -58,7 +58,7 @@ def leaky_randomized_response():
     ApproxDP(w, delta0).
 
     Idea: what is given away is the only output with a loss above w. No mechanism with ApproxDP(w,
-    delta0) has larger divergences.
+    delta0) has larger divergences. Exact.
     """
     keep = (1 - delta0) * exp(w) / (1 + exp(w))
     flip = (1 - delta0) / (1 + exp(w))

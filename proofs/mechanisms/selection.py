@@ -21,15 +21,12 @@ epsilon, Delta = symbols("epsilon Delta", positive=True)
 @proved(source="McSherry and Talwar (2007), Theorem 6")
 def exponential_mechanism_is_pure():
     """Choose candidate i with probability proportional to e^(epsilon u_i/(2 Delta)):
-    PureDP(epsilon), for 2 and 3 candidates.
+    PureDP(epsilon), for 2 candidates; the next theorem has it for 3.
 
     Idea: the numerator changes by a factor of at most e^(epsilon/2), and so does the sum in the
-    denominator.
+    denominator. Exact: candidates that are far behind come as close as one likes.
     """
-    return [
-        dp.check(dp.ExponentialMechanism(count, epsilon, Delta), dp.PureDP(epsilon))
-        for count in (2, 3)
-    ]
+    return dp.check(dp.ExponentialMechanism(2, epsilon, Delta), dp.PureDP(epsilon))
 
 
 @proved(source="Durfee and Rogers (2019); Dong, Durfee and Rogers (2020)")
@@ -37,7 +34,8 @@ def exponential_mechanism_has_bounded_range():
     """The same mechanism has BoundedRange(epsilon), for 2 and 3 candidates.
 
     Idea: the denominators are the same for all candidates, so the quotient of two ratios p/q has
-    the numerators only. In epsilon this is half of what PureDP(epsilon) gives.
+    the numerators only. In epsilon this is half of what PureDP(epsilon) gives. Exact: one score up,
+    one down.
     """
     return [
         dp.check(dp.ExponentialMechanism(count, epsilon, Delta), dp.BoundedRange(epsilon))
@@ -51,7 +49,7 @@ def permute_and_flip_is_pure():
     probability e^(epsilon (u_i - max u)/(2 Delta)), is PureDP(epsilon), for 2 candidates.
 
     Idea: it is the best of scores with exponential noise, whose tail falls by e^(-epsilon/2) over
-    the distance Delta.
+    the distance Delta. Exact: a candidate that is behind attains it.
     """
     return dp.check(dp.PermuteAndFlip(2, epsilon, Delta), dp.PureDP(epsilon))
 
@@ -91,7 +89,7 @@ def the_best_of_two_runs_is_free():
 def the_best_of_two_runs_costs_twice():
     """The larger output of two runs of randomized response is PureDP(2 epsilon).
 
-    Idea: it is a post-processing of both outputs.
+    Idea: it is a post-processing of both outputs. Exact: both runs give the smaller output.
     """
     both = [(odds / (1 + exp(epsilon))) ** 2 for odds in (exp(epsilon), 1)]
     return dp.check(dp.Table([[chance, 1 - chance] for chance in both]), dp.PureDP(2 * epsilon))
