@@ -31,7 +31,7 @@ SCRIPTS = (
     "mechanisms/selection",
     "mechanisms/local",
 )
-TIGHT = re.compile(r"\b(Exact|Loose)\b[.:].*", re.DOTALL)
+TIGHT = re.compile(r"\b(Exact|Loose)\b.*")
 
 
 def idea(theorem: ScriptTheorem) -> str:
@@ -49,7 +49,7 @@ def tightness(theorem: ScriptTheorem) -> str:
 
 def cell(text: str) -> str:
     """Text as it stands, in a cell of a table."""
-    return re.sub(r"([|*_<>\\])", r"\\\1", text)
+    return re.sub(r"([|*_\\])", r"\\\1", text)
 
 
 def rows(script: str) -> Iterator[str]:

@@ -207,7 +207,7 @@ def subsampled_gaussian_hockey_stick():
     return dp.check(step, claim, where=RATE, budget=60)
 
 
-@proved(source="Abadi et al. (2016), section 3.2; Mironov, Talwar and Zhang (2019), section 3.3")
+@proved(source="Mironov, Talwar and Zhang (2019), section 3.3; Abadi et al. (2016)")
 def subsampled_gaussian_renyi_at_integer_orders():
     """From the data set with the record to the one without it, the Poisson-subsampled Gaussian
     mechanism has, at the orders n = 2, 3 and 4, the divergence log(S)/(n - 1) with

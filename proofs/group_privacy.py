@@ -32,7 +32,7 @@ def pure_dp_for_groups():
     return dp.check(dp.group(dp.PureDP(epsilon), k), dp.PureDP(k * epsilon))
 
 
-@proved(source="Vadhan (2017), The Complexity of Differential Privacy, Lemma 2.2")
+@proved(source="Vadhan (2017), Lemma 2.2, with the sum in place of its k e^(k eps)")
 def approximate_dp_for_groups():
     """ApproxDP(e, delta) is ApproxDP(k e, (e^(k e) - 1)/(e^e - 1) delta) for groups of k; for two,
     the factor is 1 + e^e.

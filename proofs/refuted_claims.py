@@ -157,9 +157,7 @@ def renyi_to_approximate_dp_with_the_other_power():
     return dp.check(dp.RenyiDP(alpha, D), dp.ApproxDP(epsilon, least), where=ABOVE_ONE)
 
 
-@refuted(
-    source="a slip in Asoodeh et al. (2021), Theorem 3: the order in place of the order less 1"
-)
+@refuted(source="a slip in the bound of Asoodeh et al. (2021): alpha in place of alpha - 1")
 def renyi_to_approximate_dp_with_a_larger_exponent():
     """False: RenyiDP(alpha, D) is ApproxDP(eps, (e^((alpha - 1) D) - 1)/(alpha (e^(alpha eps) -
     1))).
