@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
@@ -121,9 +121,10 @@ def prove(
     outcomes: list[Outcome] = []
     stopped = False
     try:
-        for outcome in _outcomes(theorems, jobs, folder, report):
-            outcomes.append(outcome)
-            report.end(outcome)
+        with closing(_outcomes(theorems, jobs, folder, report)) as coming:
+            for outcome in coming:
+                outcomes.append(outcome)
+                report.end(outcome)
     except KeyboardInterrupt:
         stopped = True
     place = {id(theorem): index for index, theorem in enumerate(theorems)}
@@ -140,7 +141,7 @@ def prove(
 
 def _outcomes(
     theorems: list[ScriptTheorem], jobs: int, folder: CertificateFolder | None, report: _Report
-) -> Iterator[Outcome]:
+) -> Generator[Outcome, None, None]:
     """The outcomes as they come, from this process if it is for one job."""
     from dpsym.scripts import processes, run_all
 

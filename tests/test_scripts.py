@@ -579,3 +579,27 @@ def test_scripts_of_one_name_have_files_of_their_own(tmp_path: Path) -> None:
         (proof,) = outcome.verdicts
         assert isinstance(proof, Proved)
         assert (tmp_path / "c" / name).read_text() == proof.certificate
+
+
+def test_a_name_that_two_scripts_would_share_is_given_once(tmp_path: Path) -> None:
+    """``x.topic.py`` as it stands, and ``x/topic.py`` where its folder tells it from the others."""
+    one = "@proved\ndef claim():\n    return dp.check(dp.PureDP(a), dp.PureDP({} * a))\n"
+    names = ("x.topic.py", "x/topic.py", "y/topic.py")
+    for number, name in enumerate(names, 2):
+        script(tmp_path, one.format(number), name, head=MATHS)
+    certificates = CertificateFolder(tmp_path / "c")
+    list(run_all(collect(tmp_path), certificates=certificates))
+    assert len(list((tmp_path / "c").iterdir())) == len(names)
+
+
+def test_a_fault_of_the_checker_is_no_result(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    file = tmp_path / "c.json"
+    file.write_text("{}")
+
+    def broken(text: str) -> None:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr("dpsym.scripts.folder.verify", broken)
+    assert list(read_results([file])) == []

@@ -21,7 +21,6 @@ from pathlib import Path
 from tempfile import NamedTemporaryFile
 
 from dpsym.kernel.certificate import MAX_CHARACTERS, Result, verify
-from dpsym.kernel.refusal import Refusal
 from dpsym.scripts.declaring import ScriptTheorem
 from dpsym.scripts.outcomes import Outcome
 from dpsym.verdicts import Proved
@@ -49,8 +48,9 @@ class CertificateFolder:
             stems = {_key(theorem): _stem(theorem, depth) for theorem in left}
             count = Counter(stems.values())
             deepest = {_key(item) for item in left if depth > len(item.script.resolve().parts)}
+            taken = set(self._stems.values())
             for key, stem in stems.items():
-                if count[stem] == 1 or key in deepest:
+                if (count[stem] == 1 and stem not in taken) or key in deepest:
                     self._stems[key] = stem
             left = [theorem for theorem in left if _key(theorem) not in self._stems]
             depth += 1
@@ -96,7 +96,7 @@ def read_results(paths: Iterable[Path]) -> Iterator[Result]:
     for path in paths:
         text = _text(path)
         if text is not None:
-            with suppress(Refusal):
+            with suppress(Exception):  # a fault of the checker is no acceptance either
                 yield verify(text)
 
 
