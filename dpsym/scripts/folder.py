@@ -32,6 +32,24 @@ class CertificateFolder:
     """Certificates by theorem: ``script.theorem.json``, ``script.theorem.2.json``, and so on.
 
     Raises OSError if the folder is not there and cannot be made.
+
+    >>> from tempfile import TemporaryDirectory
+    >>> from dpsym.scripts import collect, run_all
+    >>> lines = (
+    ...     "import dpsym as dp",
+    ...     "@dp.proved",
+    ...     "def weaker(): return dp.check(dp.PureDP(1), dp.PureDP(2))",
+    ... )
+    >>> with TemporaryDirectory() as place:
+    ...     script = Path(place, "topic.py")
+    ...     _ = script.write_text("\\n".join(lines))
+    ...     certificates = CertificateFolder(Path(place, "certificates"))
+    ...     for _ in range(2):
+    ...         for outcome in run_all(collect(script), certificates=certificates):
+    ...             (file,) = certificates.files(outcome.theorem)
+    ...             print(outcome.verdict, outcome.recalled, file.name)
+    Proved 0 topic.weaker.json
+    Proved 1 topic.weaker.json
     """
 
     def __init__(self, folder: str | PathLike[str]) -> None:
