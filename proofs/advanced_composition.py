@@ -223,12 +223,13 @@ def root_of_k_is_enough():
 @refuted(source="a slip: the second term is of a smaller order, and forgotten")
 def advanced_composition_without_the_mean():
     """False: k of PureDP(eps) are ApproxDP(eps sqrt(2 k log(1/delta)), delta) for every k; here
-    for eps = 1 and delta = 1/100.
+    for k = 6, eps = 4 and delta = 1/10.
 
-    Idea: as k grows the mean, about k eps^2/2, overtakes any multiple of sqrt(k).
+    Idea: as k or eps grows the mean, about k eps tanh(eps/2), overtakes any multiple of
+    eps sqrt(k).
     """
-    claim = dp.ApproxDP(sqrt(2 * k * log(100)), Rational(1, 100))
-    return dp.check(dp.repeat(dp.PureDP(1), k), claim)
+    claim = dp.ApproxDP(4 * sqrt(12 * log(10)), Rational(1, 10))
+    return dp.check(dp.compose(*[dp.PureDP(4)] * 6), claim)
 
 
 @refuted(source="the next smaller bound after the optimal one of Kairouz, Oh and Viswanath (2015)")

@@ -142,8 +142,8 @@ def zcdp_for_groups_grows_linearly():
 def renyi_dp_for_two_has_twice_epsilon():
     """False: RenyiDP(alpha, eps) with alpha >= 4 is RenyiDP(alpha/2, 2 eps) for groups of 2.
 
-    Idea: half the order takes back half of the four times as large divergence of Gaussian noise,
-    but other mechanisms have less to give back.
+    Idea: for Gaussian noise it holds, with twice the shift at half the order. Divergences of other
+    mechanisms grow less with the order, so half of it takes less back.
     """
     claim = dp.RenyiDP(alpha / 2, 2 * epsilon)
     return dp.check(dp.group(dp.RenyiDP(alpha, epsilon), 2), claim, where=[alpha >= 4])
