@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from flint import fmpq
 
+from dpsym import recalled
 from dpsym.claims import Goal, read_claim, read_inequality
 from dpsym.errors import InputError, ProofError, TooLargeError
 from dpsym.goals import goal_text
@@ -18,6 +20,7 @@ from dpsym.kernel.refusal import Refusal, TooLarge
 from dpsym.kernel.sequents import Facts, Sequent, context
 from dpsym.kernel.statements import INTEGER, Fact, Mechanism
 from dpsym.kernel.terms import Term
+from dpsym.kernel.theorems import Theorem
 from dpsym.openings import open_goals
 from dpsym.printing import show_fact
 from dpsym.results import Result
@@ -29,7 +32,7 @@ from dpsym.search.privacy.steps import Stuck
 from dpsym.search.samples import points
 from dpsym.undefined import refuse_undefined, shown_values
 from dpsym.verdicts import Proved, Refuted, Unknown, Vacuous, Verdict
-from dpsym.wellformed import look_at_masses
+from dpsym.wellformed import DISTRIBUTIONS, look_at_masses
 
 if TYPE_CHECKING:
     from dpsym.combinators import Subject
@@ -191,6 +194,9 @@ def _inequality(
         return empty
     if not scope.dropped:
         refuse_undefined(sequent, integers, leaf.Budget(limit - _since(started)), _UNDEFINED_FIRST)
+    earlier = recalled.lemma(sequent)
+    if earlier is not None:
+        return Proved(text, Result(earlier), seconds=_since(started))
     answer = leaf.decide(sequent, max(limit - _since(started), limit / 2), integers, hints)
     seconds = _since(started)
     if isinstance(answer, Lemma):
@@ -256,8 +262,15 @@ class _Check:
         open_rows = self.rows()
         if open_rows:
             return self.unknown("not shown to be a mechanism", open_rows)
+        whole = replace(statement, claims=(*statement.claims, DISTRIBUTIONS))
+        earlier = recalled.theorem(whole)
+        if earlier is not None:
+            return self.proved(earlier)
         masses = look_at_masses(self.goal, self.limit * _MASSES)
         self.assumptions = (*self.goal.assumptions, *masses.open)
+        earlier = recalled.theorem(statement)
+        if earlier is not None:
+            return self.proved(masses.joined(earlier))
         stuck: Stuck | None = None
         for share, proving in self.turns():
             left = self.limit - _since(self.started)
@@ -280,13 +293,7 @@ class _Check:
             except (TooLarge, RecursionError) as error:
                 stuck = Stuck(_too_much(error))
                 continue
-            theorem = masses.joined(theorem)
-            return Proved(
-                goal_text(theorem.statement),
-                Result(theorem),
-                assumptions=self.assumptions,
-                seconds=_since(self.started),
-            )
+            return self.proved(masses.joined(theorem))
         if stuck is None:
             return self.unknown("the budget is used up")
         return self.unknown(stuck.reason, open_goals(stuck.remaining, self.goal.scope))
@@ -299,6 +306,14 @@ class _Check:
         rest = (_FIRST_PROOF, True), (_REFUTATION, False), (1.0, True)
         explicit = any(isinstance(stage, Mechanism) for stage in self.goal.statement.stages)
         return (*_LOOKS, *rest) if explicit else rest
+
+    def proved(self, theorem: Theorem) -> Proved:
+        return Proved(
+            goal_text(theorem.statement),
+            Result(theorem),
+            assumptions=self.assumptions,
+            seconds=_since(self.started),
+        )
 
     def unknown(self, reason: str, left: tuple[object, ...] = ()) -> Unknown:
         return Unknown(self.text, left or (self.text,), reason, seconds=_since(self.started))

@@ -9,8 +9,8 @@ from __future__ import annotations
 import json
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Callable, Generator, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 from shutil import get_terminal_size
 from typing import TYPE_CHECKING, Any
@@ -20,7 +20,7 @@ import click
 from dpsym.version import VERSION
 
 if TYPE_CHECKING:
-    from dpsym.scripts import Outcome, ScriptTheorem
+    from dpsym.scripts import CertificateFolder, Outcome, ScriptTheorem
     from dpsym.verdicts import Verdict
 
 MAX_CERTIFICATE_BYTES = 32 * 2**20
@@ -84,10 +84,24 @@ def cli() -> None:
     help="Write the results as JSON ('-': standard output, in place of the report).",
 )
 @click.option("--only", multiple=True, metavar="NAME", help="Only this theorem (repeatable).")
+@click.option(
+    "--jobs",
+    type=click.IntRange(min=1),
+    metavar="N",
+    help="Run in this many processes (default: one for each core).",
+)
 def prove(
-    paths: tuple[Path, ...], certificates: Path | None, results: Path | None, only: tuple[str, ...]
+    paths: tuple[Path, ...],
+    certificates: Path | None,
+    results: Path | None,
+    only: tuple[str, ...],
+    jobs: int | None,
 ) -> int:
     """Run proof scripts, files or folders of them (default: the folder 'proofs').
+
+    With --certificates, proofs that are finished are not searched for again: those of which the
+    folder has a certificate that the kernel accepts, of the very goal that the script's claim is
+    read as now.
 
     Exit code 0 if every theorem came out as its script says, 1 if not, 2 for wrong usage, 130 if
     stopped by Ctrl-C.
@@ -95,35 +109,47 @@ def prove(
     \b
     Examples:
       dpsym prove
-      dpsym prove proofs/three_composition_theorems.py --only pure_dp_composes
-      dpsym prove proofs --certificates certificates --json results.json
+      dpsym prove proofs/composition.py --only pure_dp_composes
+      dpsym prove proofs --certificates certificates --json results.json --jobs 2
     """
+    from dpsym.scripts import CertificateFolder, cores
+
     theorems = _collect(paths or (Path("proofs"),), only)
-    if certificates is not None:
-        certificates.mkdir(parents=True, exist_ok=True)
-    report = _Report(len(theorems), quiet=str(results) == "-")
+    folder = None if certificates is None else CertificateFolder(certificates)
+    jobs = min(jobs or cores(), len(theorems))
+    report = _Report(len(theorems), jobs, quiet=str(results) == "-")
     outcomes: list[Outcome] = []
-    files: list[list[str]] = []
-    taken: set[str] = set()
     stopped = False
     try:
-        from dpsym.scripts import run
-
-        for theorem in theorems:
-            report.begin(theorem)
-            outcome = run(theorem)
-            files.append([] if certificates is None else _save(outcome, certificates, taken))
-            outcomes.append(outcome)
-            report.end(outcome)
+        with closing(_outcomes(theorems, jobs, folder, report)) as coming:
+            for outcome in coming:
+                outcomes.append(outcome)
+                report.end(outcome)
     except KeyboardInterrupt:
         stopped = True
+    place = {id(theorem): index for index, theorem in enumerate(theorems)}
+    outcomes.sort(key=lambda outcome: place[id(outcome.theorem)])
     report.close(outcomes, stopped)
     right = not stopped and all(outcome.as_expected for outcome in outcomes)
     if results is not None:
+        files = [[] if folder is None else folder.kept(item.theorem) for item in outcomes]
         text = json.dumps(_results(outcomes, files, right), indent=2, ensure_ascii=False) + "\n"
         with click.open_file(str(results), "w", encoding="utf-8") as stream:
             stream.write(text)
     return INTERRUPTED if stopped else OK if right else FAILED
+
+
+def _outcomes(
+    theorems: list[ScriptTheorem], jobs: int, folder: CertificateFolder | None, report: _Report
+) -> Generator[Outcome, None, None]:
+    """The outcomes as they come, from this process if it is for one job."""
+    from dpsym.scripts import processes, run_all
+
+    if jobs <= 1:
+        yield from run_all(theorems, None, folder, report.working)
+        return
+    with processes(jobs) as executor:
+        yield from run_all(theorems, executor, folder, report.working)
 
 
 def _collect(paths: tuple[Path, ...], only: tuple[str, ...]) -> list[ScriptTheorem]:
@@ -146,46 +172,31 @@ def _collect(paths: tuple[Path, ...], only: tuple[str, ...]) -> list[ScriptTheor
     return theorems
 
 
-def _save(outcome: Outcome, folder: Path, taken: set[str]) -> list[str]:
-    """Write the certificates of an outcome; two scripts of one name do not overwrite each other."""
-    from dpsym.verdicts import Proved
-
-    written = []
-    stem = f"{outcome.theorem.script.stem}.{outcome.theorem.name}"
-    for verdict in outcome.verdicts:
-        if isinstance(verdict, Proved):
-            name, number = stem, 1
-            while name in taken:
-                number += 1
-                name = f"{stem}.{number}"
-            taken.add(name)
-            verdict.save(folder / f"{name}.json")
-            written.append(str(folder / f"{name}.json"))
-    return written
-
-
 class _Report:
-    """Progress and the final table. On a terminal the theorem at work is shown while it runs."""
+    """Progress and the final table. On a terminal the theorems at work are shown while they run."""
 
-    def __init__(self, total: int, quiet: bool) -> None:
-        self.total, self.done, self.quiet = total, 0, quiet
+    def __init__(self, total: int, jobs: int, quiet: bool) -> None:
+        self.total, self.done, self.jobs, self.quiet = total, 0, jobs, quiet
         self.live = not quiet and sys.stdout.isatty()
         self.start = time.perf_counter()
 
-    def begin(self, theorem: ScriptTheorem) -> None:
-        if self.live:
-            line = f"[{self.done + 1}/{self.total}] {theorem.name} ..."
+    def working(self, theorems: Sequence[ScriptTheorem]) -> None:
+        if self.live and theorems:
+            names = ", ".join(theorem.name for theorem in theorems[: self.jobs])
+            line = f"[{self.done + 1}/{self.total}] {names} ..."
             click.echo(f"\r\x1b[K{line[: get_terminal_size().columns - 1]}", nl=False)
+            sys.stdout.flush()
 
     def end(self, outcome: Outcome) -> None:
         self.done += 1
         if self.quiet:
             return
         mark = "ok  " if outcome.as_expected else "FAIL"
+        kept = "  (certificate kept)" if outcome.recalled else ""
         click.echo(
             ("\r\x1b[K" if self.live else "")
             + f"[{self.done:>{len(str(self.total))}}/{self.total}] {mark} {outcome.verdict:<8} "
-            f"{outcome.seconds:7.2f} s  {outcome.theorem.name}"
+            f"{outcome.seconds:7.2f} s  {outcome.theorem.name}{kept}"
         )
         sys.stdout.flush()
 
@@ -275,6 +286,7 @@ def _results(outcomes: list[Outcome], files: list[list[str]], right: bool) -> di
                 "rules": outcome.rules,
                 "certificate_bytes": outcome.certificate_bytes,
                 "certificates": written,
+                "recalled": outcome.recalled,
                 "postulates": list(outcome.postulates),
                 "verdicts": [str(verdict) for verdict in outcome.verdicts],
                 "error": outcome.error,

@@ -26,12 +26,12 @@ def add_theorem(theorem: object) -> Result:
 
     >>> import dpsym as dp
     >>> from sympy import symbols, exp
-    >>> e = symbols("e", positive=True)
+    >>> e = symbols("e", nonnegative=True)
     >>> mine = dp.prove(dp.PureDP(e), dp.RenyiDP(2, exp(e) - 1))
     >>> dp.add_theorem(mine)
     any mechanism with PureDP(e)
-    has RenyiDP(2, exp(e) - 1)
-    for all real e with e > 0
+    has RenyiDP(2, -1 + exp(e))
+    for all real e with e >= 0
     >>> mine in dp.theorems()
     True
     >>> dp.remove_theorem(mine)

@@ -25,7 +25,7 @@ from dpsym.search import leaf
 from dpsym.search.privacy.prover import Stuck, prove_statement
 from dpsym.undefined import shown_values
 
-__all__ = ["Masses", "look_at_masses"]
+__all__ = ["DISTRIBUTIONS", "Masses", "look_at_masses"]
 
 DISTRIBUTIONS = Guarantee("Distributions", ())
 _NEGATIVE_SECONDS, _POINTS = 1.0, 3

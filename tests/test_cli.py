@@ -3,6 +3,7 @@ from __future__ import annotations
 import io
 import json
 import os
+import re
 import signal
 import subprocess
 import sys
@@ -27,6 +28,7 @@ from tests.fakes import FakeTheorem, FakeWitness
 from tests.repo.source import ROOT
 
 HEAD = """
+import dpsym
 from dpsym.scripts import proved, refuted
 from dpsym.verdicts import Proved, Refuted, Unknown, Vacuous
 from tests.fakes import FakeTheorem, FakeWitness
@@ -42,8 +44,11 @@ Write = Callable[..., Path]
 
 @pytest.fixture
 def write(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Write:
-    """Writes a script below the current folder; bodies are filled with names t1, t2, ..."""
+    """Writes a script below the current folder; bodies are filled with names t1, t2, ...
+
+    ``prove`` runs them in this process, unless it is told --jobs."""
     monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("dpsym.scripts.cores", lambda: 1)
 
     def put(*bodies: str, name: str = "proofs/topic.py") -> Path:
         file = tmp_path / name
@@ -113,11 +118,11 @@ def test_runs_as_a_module() -> None:
 def test_an_unforeseen_error_is_one_line(
     write: Write, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    def broken(theorem: object) -> None:
+    def broken(*given: object) -> None:
         raise RuntimeError("a\x1b[31m fault\nof ours")
 
     write(PROVED)
-    monkeypatch.setattr("dpsym.scripts.run", broken)
+    monkeypatch.setattr("dpsym.scripts.running.run", broken)
     assert main(["prove"]) == 1
     assert capsys.readouterr().err == "dpsym: RuntimeError: a\\x1b[31m fault of ours\n"
 
@@ -148,7 +153,7 @@ def test_all_as_declared_is_0(write: Write, capsys: pytest.CaptureFixture[str]) 
     ("body", "said"),
     [
         (WRONG, "Refuted (not Proved)"),
-        (CRASH, "ZeroDivisionError: division by zero (topic.py, line 7)"),
+        (CRASH, "ZeroDivisionError: division by zero (topic.py, line 8)"),
         ("@proved\ndef {0}():\n    return Unknown('u', ('x >= 0',))\n", "left to prove: x >= 0"),
         ("@proved\ndef {0}():\n    return Vacuous('u')\n", "Vacuous (not Proved)"),
         ("@proved\ndef {0}():\n    return None\n", "a theorem returns a verdict"),
@@ -190,8 +195,8 @@ def test_certificates(write: Write, tmp_path: Path) -> None:
     assert main(["prove", "--certificates", "deep/folder"]) == 0
     written = {file.name: file.read_text() for file in (tmp_path / "deep/folder").iterdir()}
     assert written == {
-        "topic.t1.json": '{"goal": []}',
-        "topic.t1.2.json": '{"goal": []}',
+        "proofs.topic.t1.json": '{"goal": []}',
+        "sub.topic.t1.json": '{"goal": []}',
         "topic.t3.json": "a",
         "topic.t3.2.json": "b",
     }
@@ -290,6 +295,99 @@ def test_a_real_ctrl_c(write: Write) -> None:
     assert time.monotonic() - start < 10
     assert "STOPPED after 0 of 1" in out
     assert "Traceback" not in out + err
+
+
+REAL = "import dpsym as dp\n@proved\ndef {0}():\n    return dp.check(dp.PureDP(1), dp.PureDP(2))\n"
+FALSE = (
+    "import dpsym as dp\n@refuted\ndef {0}():\n    return dp.check(dp.PureDP(2), dp.PureDP(1))\n"
+)
+
+
+def test_jobs_change_nothing_but_the_time(
+    write: Write, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    write(
+        FALSE, REAL, CRASH, WRONG.replace("Refuted('{0}', FakeWitness())", "Unknown('u', ('x',))")
+    )
+    results = []
+    for jobs in ("1", "2"):
+        options = ["--jobs", jobs, "--json", f"{jobs}.json", "--certificates", jobs]
+        assert main(["prove", *options]) == 1
+        rows = table(capsys.readouterr().out)
+        data = json.loads((tmp_path / f"{jobs}.json").read_text(encoding="utf-8"))
+        for one in data["theorems"]:
+            del one["seconds"]
+            one["certificates"] = [Path(name).name for name in one["certificates"]]
+        texts = {file.name: file.read_text() for file in (tmp_path / jobs).iterdir()}
+        results.append(([[*row[:2], *row[3:]] for row in rows], data, texts))
+    assert results[0] == results[1]
+    assert [row[0] for row in results[0][0]] == ["t1", "t2", "t3", "t4"]
+    assert list(results[0][2]) == ["topic.t2.json"]
+
+
+def test_what_is_finished_is_kept(write: Write, capsys: pytest.CaptureFixture[str]) -> None:
+    write(REAL, REAL)
+    command = ["prove", "--certificates", "c", "--json", "results.json"]
+    assert main([*command, "--only", "t1"]) == 0
+    before = os.stat("c/topic.t1.json")
+    capsys.readouterr()
+    assert main(command) == 0
+    out = capsys.readouterr().out
+    assert out.count("(certificate kept)") == 1
+    assert re.search(r"t1  \(certificate kept\)$", out, flags=re.MULTILINE)
+    assert os.stat("c/topic.t1.json") == before
+    first, second = json.loads(Path("results.json").read_text(encoding="utf-8"))["theorems"]
+    assert (first["recalled"], second["recalled"]) == (1, 0)
+    assert first["certificates"] == ["c/topic.t1.json"]
+
+
+@pytest.mark.parametrize("jobs", ["0", "-1", "two", "1.5"])
+def test_a_number_of_jobs_is_at_least_one(
+    write: Write, jobs: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    write(PROVED)
+    assert main(["prove", "--jobs", jobs]) == 2
+    assert "--jobs" in capsys.readouterr().err
+
+
+SLEEPS = (
+    "import os, time\n@proved\ndef {0}():\n"
+    "    open(f'{{os.getpid()}}.pid', 'w').close()\n    time.sleep(60)\n"
+)
+
+
+@pytest.mark.skipif(os.name != "posix", reason="signals")
+@pytest.mark.parametrize("everyone", [True, False], ids=["all processes", "one process"])
+def test_a_real_ctrl_c_with_several_processes(write: Write, tmp_path: Path, everyone: bool) -> None:
+    """A terminal sends SIGINT to all processes, ``kill`` to one; both end all, without a word."""
+    write(REAL, SLEEPS, SLEEPS, SLEEPS)
+    process = subprocess.Popen(
+        [sys.executable, "-m", "dpsym", "prove", "--jobs", "2", "--certificates", "c"],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=os.environ | {"PYTHONPATH": str(ROOT)},
+        start_new_session=True,
+    )
+    try:
+        assert process.stdout is not None
+        assert "t1" in process.stdout.readline()
+        deadline = time.monotonic() + 60
+        while len(list(tmp_path.glob("*.pid"))) < 2 and time.monotonic() < deadline:
+            time.sleep(0.05)
+        start = time.monotonic()
+        os.killpg(process.pid, signal.SIGINT) if everyone else process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=30)
+    finally:
+        process.kill()
+    assert process.returncode == 130, err
+    assert time.monotonic() - start < 20
+    assert "STOPPED after 1 of 4 theorems" in out
+    assert err == ""
+    assert [file.name for file in (tmp_path / "c").iterdir()] == ["topic.t1.json"]
+    for file in tmp_path.glob("*.pid"):
+        with pytest.raises(ProcessLookupError):
+            os.kill(int(file.stem), 0)
 
 
 def test_a_reader_that_stops_reading(write: Write) -> None:

@@ -27,6 +27,7 @@ CHECKING = {
     "hints",
     "library",
     "openings",
+    "recalled",
     "undefined",
     "wellformed",
 }

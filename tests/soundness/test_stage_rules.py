@@ -501,6 +501,7 @@ CERTIFIED = [
     (CHAIN, pure(k * e)),
     (Repeated(PURE, num(5)), pure(5 * e)),
     (sampled(), pure(SAMPLE_LOSS)),
+    (FILTER, pure(e)),
 ]
 
 
