@@ -18,6 +18,7 @@ from dpsym.kernel.refusal import Refusal, TooLarge
 from dpsym.kernel.sequents import Facts, Sequent, context
 from dpsym.kernel.statements import INTEGER, Fact, Mechanism
 from dpsym.kernel.terms import Term
+from dpsym.kernel.theorems import Theorem
 from dpsym.openings import open_goals
 from dpsym.printing import show_fact
 from dpsym.results import Result
@@ -41,7 +42,9 @@ _UNDEFINED_FIRST, _UNDEFINED_LAST = 0.15, 1.0  # seconds, for each sub-term and 
 _SIGN_SECONDS, _ROW_SECONDS, _DOMAIN_SECONDS = 1.0, 5.0, 5.0
 # shares of the budget
 _FIRST_PROOF, _REFUTATION, _DOMAIN, _MASSES = 0.35, 0.35, 0.3, 0.15
-_LOOKS = (0.01, True), (0.02, False), (0.12, True)
+_MULTIPLIERS = 0.3
+_PROVE, _NUMBERS, _REFUTE = "prove", "numbers", "refute"
+_LOOKS = (0.01, _PROVE), (0.02, _REFUTE), (0.12, _PROVE)
 
 
 def check(
@@ -258,26 +261,27 @@ class _Check:
         masses = look_at_masses(self.goal, self.limit * _MASSES)
         self.assumptions = (*self.goal.assumptions, *masses.open)
         stuck: Stuck | None = None
-        for share, proving in self.turns():
+        for share, turn in self.turns():
             left = self.limit - _since(self.started)
             if left <= 0:
                 break
-            if not proving:
+            theorem: Theorem | None = None
+            if turn == _REFUTE:
                 refuted = self.refuted(left * share)
                 if refuted is not None:
                     return refuted
-                continue
-            if stuck is not None and not stuck.out_of_time:
-                continue  # more time would not help
-            try:
-                theorem = prove_statement(
-                    statement, left * share, self.goal.suggestions, self.hints
-                )
-            except Stuck as failed:
-                stuck = failed
-                continue
-            except (TooLarge, RecursionError) as error:
-                stuck = Stuck(_too_much(error))
+            elif turn == _NUMBERS:
+                theorem = self.by_numbers(left * share)
+            elif stuck is None or stuck.out_of_time:  # else more time would not help
+                try:
+                    theorem = prove_statement(
+                        statement, left * share, self.goal.suggestions, self.hints
+                    )
+                except Stuck as failed:
+                    stuck = failed
+                except (TooLarge, RecursionError) as error:
+                    stuck = Stuck(_too_much(error))
+            if theorem is None:
                 continue
             theorem = masses.joined(theorem)
             return Proved(
@@ -290,14 +294,23 @@ class _Check:
             return self.unknown("the budget is used up")
         return self.unknown(stuck.reason, open_goals(stuck.remaining, self.goal.scope))
 
-    def turns(self) -> tuple[tuple[float, bool], ...]:
-        """Shares of the time that is left, and whether it is for a proof or for a refutation. A
-        claim about densities has short looks first, as integrals take their time."""
+    def turns(self) -> tuple[tuple[float, str], ...]:
+        """Shares of the time that is left, and what it is for. A claim about densities, or one
+        without parameters, has short looks first, as integrals and routes take their time."""
+        statement = self.goal.statement
+        numbers = () if statement.variables else ((_MULTIPLIERS, _NUMBERS),)
         if self.computed:
-            return ((1.0, True),)
-        rest = (_FIRST_PROOF, True), (_REFUTATION, False), (1.0, True)
-        explicit = any(isinstance(stage, Mechanism) for stage in self.goal.statement.stages)
-        return (*_LOOKS, *rest) if explicit else rest
+            return (*(_LOOKS[:1] if numbers else ()), *numbers, (1.0, _PROVE))
+        rest = (_FIRST_PROOF, _PROVE), (_REFUTATION, _REFUTE), (1.0, _PROVE)
+        if any(isinstance(stage, Mechanism) for stage in statement.stages):
+            return (*_LOOKS[:2], *numbers, _LOOKS[2], *rest)
+        return (*(_LOOKS[:1] if numbers else ()), *numbers, *rest)
+
+    def by_numbers(self, seconds: float) -> Theorem | None:
+        from dpsym.measured import Measured
+        from dpsym.search.optimal.explicit import at_numbers
+
+        return at_numbers(self.goal.statement, Measured(self.goal.parts), seconds)
 
     def unknown(self, reason: str, left: tuple[object, ...] = ()) -> Unknown:
         return Unknown(self.text, left or (self.text,), reason, seconds=_since(self.started))
