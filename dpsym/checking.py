@@ -303,7 +303,7 @@ class _Check:
             return (*(_LOOKS[:1] if numbers else ()), *numbers, (1.0, _PROVE))
         rest = (_FIRST_PROOF, _PROVE), (_REFUTATION, _REFUTE), (1.0, _PROVE)
         if any(isinstance(stage, Mechanism) for stage in statement.stages):
-            return (*_LOOKS[:2], *numbers, _LOOKS[2], *rest)
+            return (*_LOOKS, *numbers, *rest)
         return (*(_LOOKS[:1] if numbers else ()), *numbers, *rest)
 
     def by_numbers(self, seconds: float) -> Theorem | None:

@@ -149,16 +149,14 @@ def bounded(goal: Statement, problem: Problem, found: Solution, budget: Budget) 
     bound leaves, since the inequality is easier then. Raises Failed."""
     (item,) = constraints(goal.claims[0])
     assert isinstance(item, Moment)
-    size, room = max(abs(found.value), 1e-300), problem.goal.room
-    failed = Failed("no multipliers whose bound meets the claim")
-    for spare in ((room - found.value) / size / _PARTS, *reversed(SPARE)):
-        row, upper = bound_of(goal, problem, found, max(spare, 0.0))
-        if at_least(item.bound - tm.num(upper)):
-            try:
-                return tower(goal, row, budget)
-            except (Failed, Refusal):
-                failed = Failed("no multipliers that are proved")
-    raise failed
+    spare = (problem.goal.room - found.value) / max(abs(found.value), 1e-300) / _PARTS
+    row, upper = bound_of(goal, problem, found, max(spare, 0.0))
+    if not at_least(item.bound - tm.num(upper)):
+        raise Failed("no multipliers whose bound meets the claim")
+    try:
+        return tower(goal, row, budget)
+    except Refusal as refusal:
+        raise Failed(str(refusal)) from None
 
 
 Forms = list[tuple[Constraint, ...]]
