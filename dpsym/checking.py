@@ -334,10 +334,13 @@ class _Check:
         return tuple(left)
 
     def refuted(self, seconds: float) -> Verdict | None:
+        from dpsym.search.optimal.extremes import against
         from dpsym.search.refutation import refute_statement
         from dpsym.witnesses import Witness
 
-        found = refute_statement(self.goal.statement, seconds)
+        statement = self.goal.statement
+        found = None if statement.variables else against(statement)
+        found = found or refute_statement(statement, seconds)
         if found is None:
             return None
         if self.goal.scope.dropped:

@@ -38,6 +38,7 @@ from dpsym.kernel.terms import ZERO, Term
 from dpsym.kernel.theorems import Theorem, prove
 from dpsym.search.leaf.budget import Budget, OutOfBudget
 from dpsym.search.optimal.best import Question, Unsuited, Vacuous, best, bounded, settled
+from dpsym.search.optimal.extremes import by_extremes
 from dpsym.search.optimal.numbers import BITS, rounded
 from dpsym.search.optimal.pieces import Failed, constant
 from dpsym.search.optimal.program import Problem, float_of
@@ -68,6 +69,7 @@ def at_numbers(statement: Statement, losses: Losses, seconds: float) -> Theorem 
     budget = Budget(seconds)
     for attempt in (
         lambda: settled(statement, budget),
+        lambda: by_extremes(statement, budget),
         lambda: by_divergences(statement, losses, budget),
     ):
         try:
