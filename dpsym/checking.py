@@ -33,6 +33,7 @@ from dpsym.wellformed import look_at_masses
 
 if TYPE_CHECKING:
     from dpsym.combinators import Subject
+    from dpsym.refutations import Refutation
 
 __all__ = ["DEFAULT_BUDGET", "check", "check_inequality", "prove"]
 
@@ -272,6 +273,9 @@ class _Check:
                     return refuted
             elif turn == _NUMBERS:
                 theorem = self.by_numbers(left * share)
+                refuted = self.by_extremes() if theorem is None else None
+                if refuted is not None:
+                    return refuted
             elif stuck is None or stuck.out_of_time:  # else more time would not help
                 try:
                     theorem = prove_statement(
@@ -304,7 +308,7 @@ class _Check:
         rest = (_FIRST_PROOF, _PROVE), (_REFUTATION, _REFUTE), (1.0, _PROVE)
         if any(isinstance(stage, Mechanism) for stage in statement.stages):
             return (*_LOOKS, *numbers, *rest)
-        return (*(_LOOKS[:1] if numbers else ()), *numbers, *rest)
+        return (_LOOKS[0], *numbers, _LOOKS[1], *rest) if numbers else rest
 
     def by_numbers(self, seconds: float) -> Theorem | None:
         from dpsym.measured import Measured
@@ -334,13 +338,18 @@ class _Check:
         return tuple(left)
 
     def refuted(self, seconds: float) -> Verdict | None:
-        from dpsym.search.optimal.extremes import against
         from dpsym.search.refutation import refute_statement
+
+        return self.witnessed(refute_statement(self.goal.statement, seconds))
+
+    def by_extremes(self) -> Verdict | None:
+        from dpsym.search.optimal.extremes import against
+
+        return self.witnessed(against(self.goal.statement))
+
+    def witnessed(self, found: Refutation | None) -> Verdict | None:
         from dpsym.witnesses import Witness
 
-        statement = self.goal.statement
-        found = None if statement.variables else against(statement)
-        found = found or refute_statement(statement, seconds)
         if found is None:
             return None
         if self.goal.scope.dropped:
