@@ -26,6 +26,7 @@ from dpsym.refutations import Refutation
 from dpsym.results import Result
 from dpsym.search.leaf.budget import Budget, OutOfBudget
 from dpsym.search.optimal.best import Answer, Question, Unsuited, Vacuous, best
+from dpsym.search.optimal.extremes import optimum
 from dpsym.search.optimal.pieces import Failed
 from dpsym.search.optimal.totals import Total, by_totals
 from dpsym.search.privacy.steps import Stuck
@@ -225,6 +226,9 @@ class _Bounding:
                 return self.unknown("the budget is used up")
             except Unsuited as unsuited:
                 reason = f"no linear program for it, as it would need {unsuited}"
+                composed = self.composed()
+                if composed is not None:
+                    return composed
         total = self.total() if self.numbers else None
         for value in self.values():
             if total is not None and value.evalf(20) >= _rational(total.value):
@@ -241,6 +245,14 @@ class _Bounding:
             lower = _rational(known.broken)  # nothing is known from above
             return Bound(self.symbol, lower, sp.oo, None, self.refuted(known.refutation))
         return self.unknown(reason)
+
+    def composed(self) -> Bound | None:
+        """By the extreme pairs of pure and approximate stages."""
+        try:
+            found = optimum(self.question, Budget(self.left()))
+        except (Unsuited, OutOfBudget, Failed, Stuck, Refusal):
+            return None
+        return self.bound_of(found) if found.proved is not None or found.infinite else None
 
     def total(self) -> Total | None:
         """What follows from the sums of what all stages have."""

@@ -36,6 +36,7 @@ from dpsym.wellformed import DISTRIBUTIONS, look_at_masses
 
 if TYPE_CHECKING:
     from dpsym.combinators import Subject
+    from dpsym.refutations import Refutation
 
 __all__ = ["DEFAULT_BUDGET", "check", "check_inequality", "prove"]
 
@@ -45,7 +46,9 @@ _UNDEFINED_FIRST, _UNDEFINED_LAST = 0.15, 1.0  # seconds, for each sub-term and 
 _SIGN_SECONDS, _ROW_SECONDS, _DOMAIN_SECONDS = 1.0, 5.0, 5.0
 # shares of the budget
 _FIRST_PROOF, _REFUTATION, _DOMAIN, _MASSES = 0.35, 0.35, 0.3, 0.15
-_LOOKS = (0.01, True), (0.02, False), (0.12, True)
+_MULTIPLIERS = 0.3
+_PROVE, _NUMBERS, _REFUTE = "prove", "numbers", "refute"
+_LOOKS = (0.01, _PROVE), (0.02, _REFUTE), (0.12, _PROVE)
 
 
 def check(
@@ -272,40 +275,53 @@ class _Check:
         if earlier is not None:
             return self.proved(masses.joined(earlier))
         stuck: Stuck | None = None
-        for share, proving in self.turns():
+        for share, turn in self.turns():
             left = self.limit - _since(self.started)
             if left <= 0:
                 break
-            if not proving:
+            theorem: Theorem | None = None
+            if turn == _REFUTE:
                 refuted = self.refuted(left * share)
                 if refuted is not None:
                     return refuted
-                continue
-            if stuck is not None and not stuck.out_of_time:
-                continue  # more time would not help
-            try:
-                theorem = prove_statement(
-                    statement, left * share, self.goal.suggestions, self.hints
-                )
-            except Stuck as failed:
-                stuck = failed
-                continue
-            except (TooLarge, RecursionError) as error:
-                stuck = Stuck(_too_much(error))
+            elif turn == _NUMBERS:
+                theorem = self.by_numbers(left * share)
+                refuted = self.by_extremes() if theorem is None else None
+                if refuted is not None:
+                    return refuted
+            elif stuck is None or stuck.out_of_time:  # else more time would not help
+                try:
+                    theorem = prove_statement(
+                        statement, left * share, self.goal.suggestions, self.hints
+                    )
+                except Stuck as failed:
+                    stuck = failed
+                except (TooLarge, RecursionError) as error:
+                    stuck = Stuck(_too_much(error))
+            if theorem is None:
                 continue
             return self.proved(masses.joined(theorem))
         if stuck is None:
             return self.unknown("the budget is used up")
         return self.unknown(stuck.reason, open_goals(stuck.remaining, self.goal.scope))
 
-    def turns(self) -> tuple[tuple[float, bool], ...]:
-        """Shares of the time that is left, and whether it is for a proof or for a refutation. A
-        claim about densities has short looks first, as integrals take their time."""
+    def turns(self) -> tuple[tuple[float, str], ...]:
+        """Shares of the time that is left, and what it is for. A claim about densities, or one
+        without parameters, has short looks first, as integrals and routes take their time."""
+        statement = self.goal.statement
+        numbers = () if statement.variables else ((_MULTIPLIERS, _NUMBERS),)
         if self.computed:
-            return ((1.0, True),)
-        rest = (_FIRST_PROOF, True), (_REFUTATION, False), (1.0, True)
-        explicit = any(isinstance(stage, Mechanism) for stage in self.goal.statement.stages)
-        return (*_LOOKS, *rest) if explicit else rest
+            return (*(_LOOKS[:1] if numbers else ()), *numbers, (1.0, _PROVE))
+        rest = (_FIRST_PROOF, _PROVE), (_REFUTATION, _REFUTE), (1.0, _PROVE)
+        if any(isinstance(stage, Mechanism) for stage in statement.stages):
+            return (*_LOOKS, *numbers, *rest)
+        return (_LOOKS[0], *numbers, _LOOKS[1], *rest) if numbers else rest
+
+    def by_numbers(self, seconds: float) -> Theorem | None:
+        from dpsym.measured import Measured
+        from dpsym.search.optimal.explicit import at_numbers
+
+        return at_numbers(self.goal.statement, Measured(self.goal.parts), seconds)
 
     def proved(self, theorem: Theorem) -> Proved:
         return Proved(
@@ -338,9 +354,17 @@ class _Check:
 
     def refuted(self, seconds: float) -> Verdict | None:
         from dpsym.search.refutation import refute_statement
+
+        return self.witnessed(refute_statement(self.goal.statement, seconds))
+
+    def by_extremes(self) -> Verdict | None:
+        from dpsym.search.optimal.extremes import against
+
+        return self.witnessed(against(self.goal.statement))
+
+    def witnessed(self, found: Refutation | None) -> Verdict | None:
         from dpsym.witnesses import Witness
 
-        found = refute_statement(self.goal.statement, seconds)
         if found is None:
             return None
         if self.goal.scope.dropped:

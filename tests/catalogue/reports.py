@@ -18,6 +18,7 @@ x = symbols("x", real=True)
 k = symbols("k", integer=True)
 eps, alpha = symbols("epsilon alpha", positive=True)
 HALF = Rational(1, 2)
+MILLIONTH = Rational(1, 10**6)
 
 
 def gaussian(sigma, sensitivity=1):
@@ -120,6 +121,11 @@ def b036_no_epsilon_at_all() -> Answer:
 
 
 @R.entry()
+def b037_best_order_of_zcdp() -> Answer:
+    return check(dp.ZCDP(HALF), dp.ApproxDP(1, Rational("0.24684633078294448708")))
+
+
+@R.entry()
 def b038_two_coins() -> Answer:
     table = dp.Table([[Rational(15, 16), Rational(1, 16)], [Rational(3, 16), Rational(13, 16)]])
     yield check(table, dp.PureDP(log(13)))
@@ -168,6 +174,13 @@ def b049_randomized_response() -> Answer:
 
 
 @R.entry()
+def b050_hundred_of_a_tenth() -> Answer:
+    claim = dp.ApproxDP(Rational("5.7561055194"), MILLIONTH)
+    yield check(dp.repeat(dp.PureDP(Rational(1, 10)), 100), claim)
+    yield check(dp.repeat(dp.RandomizedResponse(Rational(1, 10)), 100), claim)
+
+
+@R.entry()
 def b052_three_tenths() -> Answer:
     tenth = laplace(10, 1)
     yield check(dp.compose(tenth, tenth, tenth), dp.PureDP(Rational(3, 10)))
@@ -185,13 +198,48 @@ def b053_less_than_the_sum() -> Answer:
     return check(dp.compose(gaussian(5), gaussian(5)), dp.ZCDP(Rational(39, 1000)))
 
 
+@R.entry(UNKNOWN, why="an accountant's number for many steps, above what follows from the orders")
+def b055_many_large_samples() -> Answer:
+    steps = dp.repeat(subsampled(Rational(1, 5), 3), 50)
+    return check(steps, dp.ApproxDP(Rational("2.16"), Rational(1, 48000)), budget=5)
+
+
+@R.entry()
+def b057_nine_hundred_steps() -> Answer:
+    steps = dp.repeat(subsampled(Rational(1, 60), Rational("1.3")), 900)
+    return check(steps, dp.ApproxDP(Rational("2.4614490036"), MILLIONTH * 10))
+
+
+@R.entry()
+def b059_ten_thousand_steps_and_more() -> Answer:
+    step = subsampled(Rational(1, 100), 4)
+    for count, loss in ((10_000, "1.26"), (40_000, "2.55")):
+        yield check(dp.repeat(step, count), dp.ApproxDP(Rational(loss), MILLIONTH * 10))
+
+
+@R.entry()
+def b063_two_conversions() -> Answer:
+    steps = dp.repeat(subsampled(Rational(1024, 50000), Rational("1.54")), 1464)
+    yield check(steps, dp.RenyiDP(11, Rational("2.0061097368285514313")))
+    for loss in ("3.1574022833255742733", "2.8223025762414123589", "2.6082515806910380185"):
+        yield check(steps, dp.ApproxDP(Rational(loss), MILLIONTH * 10))
+
+
+@R.entry()
+def b064_three_conversions() -> Answer:
+    classic = HALF + sqrt(2 * log(10**5))
+    for loss in (classic, Rational("4.7283869849433139001")):
+        yield check(dp.ZCDP(HALF), dp.ApproxDP(loss, MILLIONTH * 10))
+    yield check(gaussian(1), dp.ApproxDP(Rational("4.377178095681224628"), MILLIONTH * 10))
+
+
 @R.entry()
 def b065_every_record_sampled() -> Answer:
     yield check(subsampled(1, 2), dp.RenyiDP(8, 1))
     yield check(subsampled(1, 2), dp.ApproxDP(1, Rational("0.0068295949831145754")))
 
 
-@R.entry(UNKNOWN, why="a threshold at a logarithm of large numbers")
+@R.entry()
 def b067_subsampled_with_more_noise() -> Answer:
     pair = subsampled(Rational(1, 100), Rational("0.9366237019634324"))
     return check(pair, dp.ApproxDP(1, Rational(1, 10**6)))
@@ -201,3 +249,14 @@ def b067_subsampled_with_more_noise() -> Answer:
 def b067_subsampled_just_too_little_noise() -> Answer:
     pair = subsampled(Rational(1, 100), Rational("0.7764364060796696"))
     return check(pair, dp.ApproxDP(1, Rational(1, 10**6)))
+
+
+@R.entry(UNKNOWN, why="an accountant's number for many steps")
+def b069_batches_of_a_random_size() -> Answer:
+    steps = dp.repeat(subsampled(Rational(1, 100), 1), 100)
+    return check(steps, dp.ApproxDP(Rational("0.72"), MILLIONTH * 10), budget=5)
+
+
+@R.entry(REFUTED)
+def b069_batches_of_a_partition() -> Answer:
+    return check(gaussian(1), dp.ApproxDP(Rational("0.72"), MILLIONTH * 10))

@@ -26,6 +26,7 @@ CHECKING = {
     "closed_forms",
     "hints",
     "library",
+    "measured",
     "openings",
     "recalled",
     "undefined",

@@ -41,6 +41,7 @@ from dpsym.search.refutation.exact import dyadic, number
 _TRIES = 24  # linear programs for one place of a parameter inside of a divergence
 _STEPS, _AT_ROOT = 6, 3e-9  # of the secant method
 _SMALL = 1e-13
+_PARTS = 3  # of what a bound leaves, two of which are spared
 _START = {"RenyiDP": 1.0}  # of an order
 _FAR = 20  # a large loss
 _GAPS = (3e-8, 3e-7, 3e-6, 1e-4, 1e-3, 1e-2)  # logarithms of how far a divergence is from its bound
@@ -115,6 +116,55 @@ def guarantees(statement: Statement) -> tuple[Guarantee, ...]:
 
 def best(question: Question, budget: Budget) -> Answer:
     """Both ends; raises Unsuited, Vacuous or OutOfBudget."""
+    search, sides, forms = _prepared(question, budget)
+    if any(isinstance(item, Support) for items in forms for item in items):
+        return search.largest_loss(forms)
+    moments = _moments(forms)
+    if not all(_grows(item.bound, question.name) for item in moments):
+        raise Unsuited("a bound that grows with the symbol")
+    if any(question.name in item.form.f.vars for item in moments):
+        if any(map(is_family, search.given)):
+            raise Unsuited("a parameter in the bound alone, for families")
+        return search.inside(sides)
+    return search.outside(sides, moments)
+
+
+def settled(statement: Statement, budget: Budget) -> Theorem:
+    """A theorem about one stage at numbers, by the best multipliers; raises Unsuited, Vacuous or
+    OutOfBudget, and Failed if the claim is false, or as good as the best one."""
+    if statement.variables:
+        raise Unsuited("a claim at numbers")
+    search, sides, forms = _prepared(Question(statement, ""), budget)
+    moments = _moments(forms)
+    search.choose_orders(moments)
+    if any(Problem(search.items, item).infinite() for item in moments):
+        raise Failed("a divergence without a bound")
+    solved = [search.solved(item) for item in moments]
+    goals = [search.specialised(replace(statement, claims=(side,))) for side in sides]
+    proofs = [bounded(goal, *one, budget) for goal, one in zip(goals, solved, strict=True)]
+    return search.theorem(fmpq(0), proofs)
+
+
+def bounded(goal: Statement, problem: Problem, found: Solution, budget: Budget) -> Proof:
+    """A proof of a one-way claim about one stage by these multipliers; with as much to spare as its
+    bound leaves, since the inequality is easier then. Raises Failed."""
+    (item,) = constraints(goal.claims[0])
+    assert isinstance(item, Moment)
+    spare = (problem.goal.room - found.value) / max(abs(found.value), 1e-300) / _PARTS
+    row, upper = bound_of(goal, problem, found, max(spare, 0.0))
+    if not at_least(item.bound - tm.num(upper)):
+        raise Failed("no multipliers whose bound meets the claim")
+    try:
+        return tower(goal, row, budget)
+    except Refusal as refusal:
+        raise Failed(str(refusal)) from None
+
+
+Forms = list[tuple[Constraint, ...]]
+
+
+def _prepared(question: Question, budget: Budget) -> tuple[_Search, list[Guarantee], Forms]:
+    """The search, the claim in each direction, and what it says there."""
     given = guarantees(question.statement)
     for guarantee in given:
         found = constraints(guarantee)
@@ -125,20 +175,14 @@ def best(question: Question, budget: Budget) -> Answer:
     (claim,) = question.claims
     symmetric = all(guarantee.two_way for guarantee in given)
     sides = ways(claim, symmetric)
-    forms = [constraints(side) for side in sides]
-    if any(isinstance(item, Support) for items in forms for item in items):
-        return _Search(question, given, symmetric, budget).largest_loss(forms)
+    search = _Search(question, given, symmetric, budget)
+    return search, sides, [constraints(side) for side in sides]
+
+
+def _moments(forms: Forms) -> list[Moment]:
     if not all(len(items) == 1 and isinstance(items[0], Moment) for items in forms):
         raise Unsuited("a claim that bounds a moment")
-    moments = [item for (item,) in forms if isinstance(item, Moment)]
-    if not all(_grows(item.bound, question.name) for item in moments):
-        raise Unsuited("a bound that grows with the symbol")
-    search = _Search(question, given, symmetric, budget)
-    if any(question.name in item.form.f.vars for item in moments):
-        if any(map(is_family, given)):
-            raise Unsuited("a parameter in the bound alone, for families")
-        return search.inside(sides)
-    return search.outside(sides, moments)
+    return [item for (item,) in forms if isinstance(item, Moment)]
 
 
 def _grows(item: Term, name: str) -> bool:
@@ -312,7 +356,7 @@ class _Search:
                     return Answer(None, None, value, refuted, infinite=True)
         return Answer(None, None, None, None, infinite=True)
 
-    def largest_loss(self, forms: list[tuple[Constraint, ...]]) -> Answer:
+    def largest_loss(self, forms: Forms) -> Answer:
         """A claim about the support: witnesses against a large loss, if the loss has no bound."""
         far = hockey_stick(tm.num(_FAR))
         for (item,) in forms:

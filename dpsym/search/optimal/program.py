@@ -30,6 +30,7 @@ _NEXT = 1e-12  # how far from a kink of the goal a jump is seen
 _FARTHEST = 80.0
 _ROUNDING, _NO_ROOM = 4e-16, 1e-12
 _EVERYWHERE = np.linspace(-100, 100, 801)
+_NEAR = np.geomspace(1e-6, 0.3, 120)
 
 
 @dataclass(frozen=True)
@@ -174,6 +175,8 @@ class Problem:
     def grid(self) -> Array:
         reach = self.reach()
         steps = np.sinh(np.linspace(-4, 4, COUNT)) * (reach / math.sinh(4))
+        if any(row.room < 0 for row in self.rows):  # some mass must be away from 0
+            steps = np.concatenate([steps, _NEAR, -_NEAR])
         special = [k + d for k in self.kinks for d in (_NEXT, -_NEXT)]
         # floats do not tell on which side of a jump the kink itself is
         special += [k for k in self.kinks if k not in self.jumps]
