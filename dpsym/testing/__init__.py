@@ -27,6 +27,7 @@ if TYPE_CHECKING:
     from dpsym.testing.outcomes import Outcome
     from dpsym.testing.private import assert_private
     from dpsym.testing.registry import register, strategy_for
+    from dpsym.testing.searching import simplest
     from dpsym.testing.strategies import (
         compositions,
         density_pairs,
@@ -47,6 +48,7 @@ _HOMES = {
     "outcomes": ("Outcome",),
     "private": ("assert_private",),
     "registry": ("register", "strategy_for"),
+    "searching": ("simplest",),
     "strategies": (
         "compositions",
         "density_pairs",

@@ -91,6 +91,7 @@ def assert_accountant(
       repeat(AdditiveNoise(noise=Laplace(scale=1), sensitivity=1), 2) has PureDP(1)
       certain: the largest loss is at least 2, and 1 is claimed: a gap of 1
     """
+    __tracebackhide__ = True
     number = current().examples if examples is None else examples
     test = _test_of(function, mechanism, claim, solve_for, where, slack)
     found = smallest(drawn(test.domain, test.symbols, True, test.unknown), test, count_of(number))
@@ -146,11 +147,15 @@ def _test_of(
     if not isinstance(solve_for, sp.Symbol) or solve_for not in symbols_in(mechanism, claim):
         raise InputError("solve_for", "a symbol of the claim", solve_for)
     others = tuple(symbol for symbol in found if symbol != solve_for)
-    names = tuple(
-        symbol.name for symbol in others if taken is None or symbol.name in taken
-    )
+    names = tuple(symbol.name for symbol in others if taken is None or symbol.name in taken)
     return _Test(
-        function, mechanism, claim, solve_for, domain, others, names,
+        function,
+        mechanism,
+        claim,
+        solve_for,
+        domain,
+        others,
+        names,
         Fraction(int(allowed.p), int(allowed.q)),
     )
 
@@ -172,7 +177,9 @@ def _parameters_of(
             return None
         if name in symbols and parameter.kind is not parameter.VAR_POSITIONAL:
             taken.add(name)
-        elif parameter.default is parameter.empty and parameter.kind is not parameter.VAR_POSITIONAL:
+        elif (
+            parameter.default is parameter.empty and parameter.kind is not parameter.VAR_POSITIONAL
+        ):
             raise InputError(
                 "function", f"parameters named as symbols, of {', '.join(symbols)}", name
             )
@@ -262,10 +269,10 @@ class _Test:
 
     def wanted(self) -> str | None:
         """The parameter of the claim that the function returns, if it is one by itself."""
-        found = [
-            name for name, expr in fields_of(self.claim).items() if expr == self.unknown
-        ]
-        return found[0] if len(found) == 1 and found[0] in BOUNDED[type(self.claim).__name__] else None
+        found = [name for name, expr in fields_of(self.claim).items() if expr == self.unknown]
+        return (
+            found[0] if len(found) == 1 and found[0] in BOUNDED[type(self.claim).__name__] else None
+        )
 
 
 def _small(found: Violation) -> bool:
@@ -324,13 +331,14 @@ def _script(
     if test.claim.one_way:
         arguments.append("one_way=True")
     claimed = allowed if main == wanted else code.of(found.claimed)
-    code.expression(sp.Symbol(main, real=True))
-    code.expression(sp.S.Half)
+    code.symbol(main)
+    code.of(sp.S.Half)
+    code.needs("from dpsym.testing import lower_bound")
     lines = [f'"""{test.name} promises more privacy than is true."""', ""]
     if source is not None and source.startswith("from __future__"):
         first, _, source = source.partition("\n")
         lines += [first, ""]
-    lines += [code.head(), "from dpsym.testing import lower_bound", ""]
+    lines += [code.head(), ""]
     if source is not None:
         lines += [source.strip(), "", "", f"promised = {call}"]
     else:

@@ -17,7 +17,7 @@ from dpsym.enclosures.failures import Infinite, NoEnclosureError, Undecided
 from dpsym.enclosures.numbers import ball, sign
 from dpsym.errors import InputError
 from dpsym.guarantees import Guarantee
-from dpsym.testing.events import BITS, Event, events, gaussian_distance
+from dpsym.testing.events import BITS, Event, distance_of, events
 from dpsym.testing.sums import losses_of
 from dpsym.testing.worlds import Stage, World, worlds
 
@@ -78,9 +78,7 @@ def lower_bound(subject: object, claim: Guarantee, solve_for: sp.Symbol) -> Numb
     return least(subject, type(claim).__name__, fields, names[0], claim.one_way)
 
 
-def least(
-    subject: object, kind: str, fields: Fields, wanted: str, one_way: bool = False
-) -> Number:
+def least(subject: object, kind: str, fields: Fields, wanted: str, one_way: bool = False) -> Number:
     """``lower_bound`` by the names of the notion and of the parameter.
 
     Raises: UnsupportedError; InputError.
@@ -92,9 +90,7 @@ def least(
     return max(_measured(subject, one_way, measure))
 
 
-def exceeds(
-    subject: object, kind: str, fields: Fields, one_way: bool = False
-) -> Number | None:
+def exceeds(subject: object, kind: str, fields: Fields, one_way: bool = False) -> Number | None:
     """A lower bound of the main parameter that is above what the fields say; None for none.
 
     It is what ``lower_bound`` finds for that parameter, or less.
@@ -135,9 +131,9 @@ def _measured(
 
 
 def _both_ways(subject: object, one_way: bool) -> Iterator[World]:
-    for world in worlds(subject):
+    for world in worlds(subject, one_way):
         yield world
-        if not (one_way or world.symmetric):
+        if not (one_way or world.settled):
             yield world.reversed()
 
 
@@ -187,6 +183,10 @@ def _sum(world: World, measure: Callable[[Stage], arb]) -> arb:
 
 @lru_cache(maxsize=256)
 def _largest(stage: Stage) -> arb:
+    if stage.plain and stage.distance is not None:
+        if sign(stage.distance) == 0:
+            return arb(0)
+        raise Infinite
     if not (stage.pair.line or stage.pair.lattice):
         return _largest_of(events(stage))
     if stage.plain:
@@ -242,6 +242,8 @@ def _renyi(world: World, alpha: sp.Expr) -> arb:
 
 @lru_cache(maxsize=512)
 def _renyi_of(stage: Stage, alpha: sp.Expr) -> arb:
+    if stage.plain and stage.distance is not None:
+        return ball(alpha * stage.distance**2) / 2
     explicit = bool(stage.pair.line or stage.pair.lattice)
     if explicit and stage.plain:
         return renyi_of(stage.pair, alpha, _ACCURACY)
@@ -307,7 +309,7 @@ def _distance(world: World) -> arb | None:
     """The squared distance of the two Gaussians that the whole world is."""
     total = arb(0)
     for stage, times in world.stages:
-        found = gaussian_distance(stage.pair) if stage.plain else None
+        found = distance_of(stage) if stage.plain else None
         if found is None:
             return None
         total += ball(found**2) * times
@@ -337,9 +339,7 @@ def _gaussian_profile(mu: arb, epsilon: arb) -> arb:
         return (1 - epsilon.exp()).max(arb(0))
     for bits in (BITS, 4 * BITS):
         with flint.ctx.workprec(bits):
-            found = _normal(mu / 2 - epsilon / mu) - epsilon.exp() * _normal(
-                -mu / 2 - epsilon / mu
-            )
+            found = _normal(mu / 2 - epsilon / mu) - epsilon.exp() * _normal(-mu / 2 - epsilon / mu)
             if found > 0:
                 break
     return found.max(arb(0))
@@ -366,9 +366,7 @@ def _of_mixture(stage: Stage, epsilon: arb) -> arb:
         return divergences.hockey_stick(stage.pair, at, _ACCURACY)
     with flint.ctx.workprec(BITS):
         factor = arb(fmpq(int(at.p), int(at.q))).exp()
-        p, q = (
-            ball(a) - factor * ball(b) for a, b in zip(stage.a, stage.b, strict=True)
-        )
+        p, q = (ball(a) - factor * ball(b) for a, b in zip(stage.a, stage.b, strict=True))
     if p > 0 and q < 0:
         pair, size, ratio = stage.pair, p, -q / p
     elif p < 0 and q > 0:
@@ -451,4 +449,3 @@ def _least_mu(value: arb, epsilon: arb) -> arb:
         else:
             high = middle
     return low
-

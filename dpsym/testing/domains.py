@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from fractions import Fraction
+from functools import lru_cache
 
 import sympy as sp
 from flint import fmpq
@@ -15,7 +16,7 @@ from dpsym.arguments import sign_of_constant
 from dpsym.combinators import hypotheses, parts_of
 from dpsym.guarantees import Both, Guarantee
 from dpsym.kernel import terms as tm
-from dpsym.kernel.statements import INTEGER, Fact
+from dpsym.kernel.statements import Fact
 from dpsym.scope import Scope
 from dpsym.search.bounds import bounds
 from dpsym.testing.numbers import Range, of_range
@@ -30,13 +31,14 @@ class Domain:
     """The symbols of a claim and what is assumed of them: their own assumptions, ``where``, and
     what a subject adds."""
 
-    def __init__(self, where: object = (), subject: object = (), claims: Iterable[object] = ()):
+    def __init__(
+        self, where: object = (), subject: object = (), claims: Iterable[Guarantee | Both] = ()
+    ):
         self.scope = Scope(where)
         parts = tuple(parts_of(subject, "subject")) if subject != () else ()
         for item in (*parts, *claims):
-            if isinstance(item, (Guarantee, Both)) or item in parts:
-                for name, expr in item.parameters():
-                    self.scope.declare(expr, name)
+            for name, expr in item.parameters():
+                self.scope.declare(expr, name)
         self.scope.assume(hypotheses(parts), "subject")
 
     def add(self, symbols: Iterable[sp.Symbol]) -> None:
@@ -68,9 +70,9 @@ def parameters(
 
     Raises: InputError for a symbol without a domain, and for a domain without numbers.
 
-    >>> from hypothesis import find
+    >>> from dpsym.testing import simplest
     >>> epsilon, delta = sp.symbols("epsilon delta", positive=True)
-    >>> find(parameters(epsilon, delta, where=[delta < epsilon, epsilon < 1]), lambda _: True)
+    >>> simplest(parameters(epsilon, delta, where=[delta < epsilon, epsilon < 1]))
     {epsilon: 1/2, delta: 1/3}
     """
     domain = Domain(where)
@@ -85,45 +87,63 @@ def drawn(
     left_out: sp.Symbol | None = None,
 ) -> SearchStrategy[dict[sp.Symbol, sp.Rational]]:
     facts = domain.facts(left_out)
-    for name, span in _ranges(facts).items():  # an empty domain is an error at once
-        symbol = domain.scope.symbols.get(name)
-        if symbol in symbols:
-            of_range(span, floats, bool(symbol.is_integer))
-    return _values(tuple(symbols), facts, dict(domain.scope.variables), floats)
+    linked = tuple(fact for fact in facts if len(fact.term.vars) > 1)
+    ranges = _ranges(facts)
+    plan = []
+    for symbol in dict.fromkeys(symbols):
+        own, whole = ranges.get(symbol.name, Range()), bool(symbol.is_integer)
+        numbers = _numbers(own, whole, floats)  # an empty domain is an error at once
+        free = not any(symbol.name in fact.term.vars for fact in linked)
+        plan.append((symbol, own, numbers if free else None))
+    return _values(tuple(plan), facts, linked, floats)
+
+
+@lru_cache(maxsize=1024)
+def _numbers(span: Range, whole: bool, floats: bool) -> SearchStrategy[Fraction]:
+    if whole and span.high is None:
+        span = Range(span.low, (span.low or Fraction(0)) + _LARGEST_COUNT - 1)
+    return of_range(span, floats, whole)
+
+
+Plan = tuple[tuple[sp.Symbol, Range, "SearchStrategy[Fraction] | None"], ...]
 
 
 @st.composite
 def _values(
-    draw: DrawFn,
-    symbols: tuple[sp.Symbol, ...],
-    facts: tuple[Fact, ...],
-    kinds: Mapping[str, str],
-    floats: bool,
+    draw: DrawFn, plan: Plan, facts: tuple[Fact, ...], linked: tuple[Fact, ...], floats: bool
 ) -> dict[sp.Symbol, sp.Rational]:
     """One symbol after the other, each in the range that the earlier ones leave."""
     values: dict[sp.Symbol, sp.Rational] = {}
-    left = facts
-    for symbol in symbols:
-        span = _ranges(left).get(symbol.name, Range())
-        whole = kinds[symbol.name] == INTEGER
-        if whole and span.high is None:
-            span = Range(span.low, (span.low or Fraction(0)) + _LARGEST_COUNT - 1)
-        if not _nonempty(span, whole):
+    numbers: dict[str, tm.Term] = {}
+    for symbol, own, known in plan:
+        if known is None:
+            left = tuple(Fact(tm.substitute(fact.term, numbers), fact.rel) for fact in linked)
+            span = _within(own, _ranges(left).get(symbol.name, Range()))
+            if not _nonempty(span, bool(symbol.is_integer)):
+                reject()
+            known = _numbers(span, bool(symbol.is_integer), floats)
+        number = draw(known)
+        values[symbol] = sp.Rational(number.numerator, number.denominator)
+        if not _may_be(symbol, values[symbol]):
             reject()
-        number = draw(of_range(span, floats, whole))
-        exact = sp.Rational(number.numerator, number.denominator)
-        if not _may_be(symbol, exact):
+        numbers[symbol.name] = tm.num(fmpq(number.numerator, number.denominator))
+    for fact in facts:
+        if not _holds(Fact(tm.substitute(fact.term, numbers), fact.rel)):
             reject()
-        values[symbol] = exact
-        put = {symbol.name: tm.num(fmpq(number.numerator, number.denominator))}
-        left = tuple(
-            Fact(tm.substitute(fact.term, put), fact.rel) if fact.term.vars else fact
-            for fact in left
-        )
-        if not all(_may_hold(fact) for fact in left):
-            reject()
-        left = tuple(fact for fact in left if fact.term.vars)
     return values
+
+
+def _within(one: Range, other: Range) -> Range:
+    """What is in both."""
+    low, low_open = one.low, one.low_open
+    if other.low is not None and (low is None or (other.low, other.low_open) > (low, low_open)):
+        low, low_open = other.low, other.low_open
+    high, high_open = one.high, one.high_open
+    if other.high is not None and (
+        high is None or (-other.high, other.high_open) > (-high, high_open)
+    ):
+        high, high_open = other.high, other.high_open
+    return Range(low, high, low_open, high_open)
 
 
 def _nonempty(span: Range, whole: bool) -> bool:
@@ -132,9 +152,7 @@ def _nonempty(span: Range, whole: bool) -> bool:
         return low is None or high is None or low <= high
     if span.low is None or span.high is None:
         return True
-    return span.low < span.high or (
-        span.low == span.high and not (span.low_open or span.high_open)
-    )
+    return span.low < span.high or (span.low == span.high and not (span.low_open or span.high_open))
 
 
 def _ranges(facts: tuple[Fact, ...]) -> dict[str, Range]:
@@ -148,14 +166,15 @@ def _fraction(value: fmpq | None) -> Fraction | None:
     return None if value is None else Fraction(int(value.p), int(value.q))
 
 
-def _may_hold(fact: Fact) -> bool:
-    """False for a fact between numbers that is not certainly true."""
+def _holds(fact: Fact) -> bool:
+    """Whether a fact between numbers is certainly true; one about other symbols is left alone."""
     if fact.term.vars:
         return True
     sign = sign_of_constant(fact.term)
     return {">": sign == ">", ">=": sign in (">", "="), "!=": sign in (">", "<")}[fact.rel]
 
 
+@lru_cache(maxsize=4096)
 def _may_be(symbol: sp.Symbol, number: sp.Rational) -> bool:
     """What SymPy assumes of the symbol is true of the number, also what the kernel has no word for
     (even, prime)."""

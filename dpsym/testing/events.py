@@ -26,7 +26,7 @@ from dpsym.enclosures.numbers import ball, sign
 from dpsym.enclosures.pieces import Piece
 from dpsym.testing.worlds import Stage
 
-__all__ = ["BITS", "Event", "events", "gaussian_distance"]
+__all__ = ["BITS", "Event", "distance_of", "events", "gaussian_distance"]
 
 BITS = 160
 _CELLS, _GAUSSIAN_CELLS, _INTEGERS = 48, 384, 400
@@ -57,6 +57,11 @@ def gaussian_distance(pair: Pair) -> sp.Expr | None:
     return None if rho is None else sp.sqrt(2 * rho)
 
 
+def distance_of(stage: Stage) -> sp.Expr | None:
+    """That of a stage's pair."""
+    return stage.distance if stage.given is None else gaussian_distance(stage.given)
+
+
 def events(stage: Stage) -> tuple[Event, ...]:
     """Events of the stage's two distributions, which make up all outputs but for those that
     neither has.
@@ -64,7 +69,7 @@ def events(stage: Stage) -> tuple[Event, ...]:
     Raises: NoEnclosureError; Undecided; Infinite.
     """
     with flint.ctx.workprec(BITS):
-        base = _events(stage.pair)
+        base = _of_gaussians(stage.distance) if stage.given is None else _events(stage.given)
         return base if stage.plain else tuple(_mixed(base, stage))
 
 
@@ -82,6 +87,11 @@ def _combined(weights: tuple[sp.Expr, sp.Expr], p: Mass, q: Mass) -> Mass:
         if mass is not None and weight != 0
     ]
     return sum(terms, arb(0)) if terms else None
+
+
+@lru_cache(maxsize=64)
+def _of_gaussians(distance: sp.Expr) -> tuple[Event, ...]:
+    return tuple(_gaussian(ball(distance)))
 
 
 @lru_cache(maxsize=256)
@@ -156,9 +166,7 @@ def _of_piece(piece: Piece, marks: list[float]) -> Iterator[Event]:
     flat = piece.p is None or piece.q is None or piece.p.shape == piece.q.shape
     cuts = [] if flat else _cuts(piece, marks)
     for left, right in pairwise((piece.start, *cuts, piece.end)):
-        yield Event(
-            _integral(piece.p, left, right), _integral(piece.q, left, right), arb(1)
-        )
+        yield Event(_integral(piece.p, left, right), _integral(piece.q, left, right), arb(1))
 
 
 def _cuts(piece: Piece, marks: list[float]) -> list[sp.Rational]:
@@ -166,9 +174,7 @@ def _cuts(piece: Piece, marks: list[float]) -> list[sp.Rational]:
     low = None if piece.start is -sp.oo else ball(piece.start)
     high = None if piece.end is sp.oo else ball(piece.end)
     if low is not None and high is not None:
-        places = [
-            float((low + (high - low) * i / _CELLS).mid()) for i in range(1, _CELLS)
-        ]
+        places = [float((low + (high - low) * i / _CELLS).mid()) for i in range(1, _CELLS)]
     else:
         spread = max(marks[-1] - marks[0], 1.0)
         steps = [spread * (1.19**i - 1) for i in range(1, _CELLS // 2)]

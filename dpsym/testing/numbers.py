@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from fractions import Fraction
 from math import ceil, floor
+from typing import Any
 
 from hypothesis import strategies as st
 from hypothesis.strategies import DrawFn, SearchStrategy
@@ -57,23 +58,23 @@ def rationals(
 
     Raises: InputError for ends between which there is no number.
 
-    >>> from hypothesis import find
-    >>> find(rationals(0, 1, low_open=True), lambda x: 0 < x < 1)
+    >>> from dpsym.testing import simplest
+    >>> simplest(rationals(0, 1, low_open=True), lambda x: 0 < x < 1)
     Fraction(1, 2)
     """
-    ends = tuple(None if end is None else Fraction(end) for end in (low, high))  # type: ignore[call-overload]
-    return of_range(Range(*ends, low_open, high_open), floats)
+    return of_range(Range(_end(low), _end(high), low_open, high_open), floats)
 
 
 def integers(low: int | None = None, high: int | None = None) -> SearchStrategy[int]:
     """Integers between two ends, small ones more often."""
-    ends = (None if end is None else Fraction(end) for end in (low, high))
-    return of_range(Range(*ends), whole=True).map(int)
+    return of_range(Range(_end(low), _end(high)), whole=True).map(int)
 
 
-def of_range(
-    span: Range, floats: bool = False, whole: bool = False
-) -> SearchStrategy[Fraction]:
+def _end(value: Any) -> Fraction | None:
+    return None if value is None else Fraction(value)
+
+
+def of_range(span: Range, floats: bool = False, whole: bool = False) -> SearchStrategy[Fraction]:
     """Raises: InputError if no number is in the range."""
     denominators = (1,) if whole else _denominators(span, floats)
     usable = [d for d in denominators if _some(*span.multiples(d))]
@@ -106,12 +107,8 @@ def _fractions(draw: DrawFn, denominators: tuple[int, ...], span: Range) -> Frac
     low, high = span.multiples(d)
     if low is None or high is None:
         reach = draw(st.sampled_from(_SPANS)) * min(d, 64)
-        if low is None and high is None:
-            low, high = -reach, reach
-        elif low is None:
-            low = (high or 0) - reach
-        else:
-            high = low + reach
+        start = low if low is not None else -reach if high is None else high - reach
+        low, high = start, high if high is not None else reach if low is None else low + reach
     if high - low > 2 * _AT_AN_END:  # most of what goes wrong does so near an end
         place = draw(st.integers(0, 2))
         if place == 0:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from dataclasses import dataclass, field
 
 import sympy as sp
@@ -17,13 +16,7 @@ from dpsym.mechanisms.base import Mechanism
 from dpsym.testing.defaults import current, keep
 from dpsym.testing.domains import Domain, drawn
 from dpsym.testing.failures import ClaimFails, NotDecided
-from dpsym.testing.findings import (
-    Violation,
-    fields_of,
-    is_supported,
-    values_text,
-    violation,
-)
+from dpsym.testing.findings import Violation, fields_of, is_supported, values_text, violation
 from dpsym.testing.outcomes import Outcome
 from dpsym.testing.scripts import Code
 from dpsym.testing.searching import count_of, smallest
@@ -82,6 +75,7 @@ def assert_private(
       AdditiveNoise(noise=Laplace(scale=4), sensitivity=1) is said to have PureDP(1/8)
       certain: the largest loss is at least 0.25, and 0.125 is claimed: a gap of 0.125
     """
+    __tracebackhide__ = True
     if require not in _LEVELS:
         raise InputError("require", f"one of {', '.join(_LEVELS)}", require)
     seconds = current().budget if budget is None else budget
@@ -175,9 +169,7 @@ class _Test:
                 f"  {subject!r} is said to have {found.kind}({claimed})",
             ]
         lines.append(f"  certain: {found.text()}")
-        one_way = any(
-            claim.one_way for claim in self.claims if type(claim).__name__ == found.kind
-        )
+        one_way = any(claim.one_way for claim in self.claims if type(claim).__name__ == found.kind)
         script = _script_of(at(self.subject, values), found, one_way)
         return ClaimFails("\n".join(lines), values, script)
 
@@ -207,7 +199,11 @@ class _Test:
         if isinstance(verdict, Unknown) and reasons:
             reasons.append(verdict.reason)
         return Outcome(
-            label, text, len(done), len([x for x in done.values() if x]), tuple(dict.fromkeys(reasons))
+            label,
+            text,
+            len(done),
+            len([x for x in done.values() if x]),
+            tuple(dict.fromkeys(reasons)),
         )
 
     def settled(self, values: Values) -> bool | Refuted | str:
@@ -237,11 +233,8 @@ def _by_witness(
 ) -> ClaimFails:
     """A failure that the witness of a verdict shows."""
     given = values if values is not None else _values_of(verdict, test.symbols)
-    at_numbers: Callable[[], Verdict] = lambda: check(  # noqa: E731
-        at(test.subject, given), at(test.claim, given), budget=2 * _AT_NUMBERS
-    )
     code = Code()
-    if given is not None and (values is not None or isinstance(at_numbers(), Refuted)):
+    if given is not None and (values is not None or _refuted_at(test, given)):
         subject, claim = code.of(at(test.subject, given)), code.of(at(test.claim, given))
         conditions = ""
     else:
@@ -266,6 +259,11 @@ def _by_witness(
     return ClaimFails("\n".join(lines), given or {}, script)
 
 
+def _refuted_at(test: _Test, values: Values) -> bool:
+    found = check(at(test.subject, values), at(test.claim, values), budget=2 * _AT_NUMBERS)
+    return isinstance(found, Refuted)
+
+
 def _values_of(verdict: Refuted, symbols: tuple[sp.Symbol, ...]) -> Values | None:
     """The parameters of a witness, if it has all of them as numbers."""
     found: Values = {}
@@ -283,21 +281,19 @@ def _values_of(verdict: Refuted, symbols: tuple[sp.Symbol, ...]) -> Values | Non
 def _script_of(subject: object, found: Violation, one_way: bool) -> str:
     code = Code()
     mechanism = code.of(subject)
-    main = sp.Symbol(found.main, real=True)
+    code.symbol(found.main)
+    code.needs("from dpsym.testing import lower_bound")
     arguments = [
-        found.main if name == found.main else code.of(value)
-        for name, value in found.fields.items()
+        found.main if name == found.main else code.of(value) for name, value in found.fields.items()
     ]
     if one_way:
         arguments.append("one_way=True")
     claimed = code.of(found.claimed)
-    code.expression(main)
     return "\n".join(
         [
             '"""A mechanism that does not have the privacy that is claimed."""',
             "",
             code.head(),
-            "from dpsym.testing import lower_bound",
             "",
             f"mechanism = {mechanism}",
             f"claimed = {claimed}",

@@ -58,8 +58,8 @@ def strategy_for(kind: type | str) -> SearchStrategy[Any]:
 
     Raises: InputError for a kind that has none.
 
-    >>> from hypothesis import find
-    >>> find(strategy_for("Laplace"), lambda noise: True)
+    >>> from dpsym.testing import simplest
+    >>> simplest(strategy_for("Laplace"))
     Laplace(scale=1)
     """
     import dpsym.testing.strategies  # noqa: F401  (fills the registry)

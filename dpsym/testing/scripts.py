@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import ast
 import builtins
 import inspect
 import re
 import textwrap
 from collections.abc import Callable, Mapping
+from symtable import SymbolTable, symtable
 from types import FunctionType, ModuleType
 from typing import Any
 
@@ -61,6 +61,15 @@ class Code:
         if self._symbols:
             lines += ["", *self._symbols.values()]
         return "\n".join(lines)
+
+    def needs(self, line: str) -> None:
+        """An import of its own."""
+        self._imports.add(line)
+
+    def symbol(self, name: str) -> str:
+        """A real symbol."""
+        self._declare(sp.Symbol(name, real=True))
+        return name
 
     def of(self, item: Any) -> str:
         """The thing as code."""
@@ -185,13 +194,23 @@ def _collect(item: object, lines: dict[str, str], inside: frozenset[str]) -> boo
     text = textwrap.dedent(inspect.getsource(item)).strip()
     if not text.startswith("def "):
         return False
-    used = {node.id for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Name)}
-    for other in sorted(used & item.__globals__.keys()):
+    for other in sorted(_names_used(symtable(text, name, "exec")) & item.__globals__.keys()):
         value = item.__globals__[other]
         if not hasattr(builtins, other) and not _add(other, value, lines, inside | {name}):
             return False
     lines[name] = text
     return True
+
+
+def _names_used(table: SymbolTable) -> set[str]:
+    """Names that are read and that nothing inside defines."""
+    top = table.get_type() == "module"
+    found = {
+        symbol.get_name()
+        for symbol in table.get_symbols()
+        if symbol.is_referenced() and (top or symbol.is_global())
+    }
+    return found.union(*map(_names_used, table.get_children()))
 
 
 def _add(name: str, value: object, lines: dict[str, str], inside: frozenset[str]) -> bool:

@@ -11,7 +11,7 @@ from hypothesis.strategies import SearchStrategy
 
 from dpsym.errors import InputError
 
-__all__ = ["count_of", "smallest"]
+__all__ = ["count_of", "simplest", "smallest"]
 
 T = TypeVar("T")
 
@@ -42,6 +42,25 @@ def smallest(
         raise InputError(
             "where", "conditions that drawn numbers satisfy", None, got="none in many tries"
         ) from None
+
+
+def simplest(
+    strategy: SearchStrategy[T],
+    condition: Callable[[T], bool] = lambda _: True,
+    examples: int = 500,
+) -> T:
+    """The simplest example of a strategy with a condition.
+
+    Raises: InputError if no example has it.
+
+    >>> from dpsym.testing import guarantees
+    >>> simplest(guarantees("ApproxDP"), lambda claim: claim.delta > 0)
+    ApproxDP(0, 1)
+    """
+    found = smallest(strategy, condition, examples)
+    if found is None:
+        raise InputError("condition", f"one that some of {examples} examples satisfy", condition)
+    return found
 
 
 def count_of(examples: Any) -> int:

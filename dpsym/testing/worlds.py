@@ -12,6 +12,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from itertools import islice, product
+from typing import Any
 
 import sympy as sp
 from flint import arb
@@ -34,9 +35,11 @@ from dpsym.guarantees import (
     PureDP,
     RenyiDP,
 )
+from dpsym.mechanisms.additive import AdditiveNoise
 from dpsym.mechanisms.base import Mechanism, Neighbours, Part
 from dpsym.mechanisms.densities import DensityPair, PMFPair
-from dpsym.mechanisms.noise import Density, Masses
+from dpsym.mechanisms.noise import Density, Gaussian, Masses
+from dpsym.mechanisms.vectors import VectorGaussian
 from dpsym.stages import Filtered, Grouped, Repeated, Subsampled
 from dpsym.testing.substituting import at
 
@@ -53,13 +56,19 @@ Weights = tuple[sp.Expr, sp.Expr]
 class Stage:
     """Two output distributions ``a[0] P + a[1] Q`` and ``b[0] P + b[1] Q`` of a pair (P, Q).
 
-    ``symmetric`` if the two may be exchanged without a change in any divergence.
+    The pair is ``given``, or it is two Gaussians of variance 1 at a ``distance``. ``settled`` if
+    there is no need to look at the two the other way round.
     """
 
-    pair: Pair
+    given: Pair | None = None
+    distance: sp.Expr | None = None
     a: Weights = _FIRST
     b: Weights = _SECOND
-    symmetric: bool = False
+    settled: bool = False
+
+    @property
+    def pair(self) -> Pair:
+        return _gaussians(self.distance) if self.given is None else self.given
 
     @property
     def plain(self) -> bool:
@@ -68,7 +77,7 @@ class Stage:
 
     def reversed(self) -> Stage:
         if self.plain:
-            return replace(self, pair=self.pair.reversed())
+            return self if self.given is None else replace(self, given=self.given.reversed())
         return replace(self, a=self.b, b=self.a)
 
 
@@ -83,15 +92,16 @@ class World:
         return sum(times for _, times in self.stages)
 
     @property
-    def symmetric(self) -> bool:
-        return all(stage.symmetric for stage, _ in self.stages)
+    def settled(self) -> bool:
+        return all(stage.settled for stage, _ in self.stages)
 
     def reversed(self) -> World:
         return World(tuple((stage.reversed(), times) for stage, times in self.stages))
 
 
-def worlds(subject: object) -> Iterator[World]:
-    """Some worlds of a subject whose parameters are numbers.
+def worlds(subject: object, one_way: bool = False) -> Iterator[World]:
+    """Some worlds of a subject whose parameters are numbers; unless ``one_way``, one that is not
+    settled counts the other way round as well.
 
     Raises: NoEnclosureError for a subject of which none is known.
 
@@ -101,7 +111,7 @@ def worlds(subject: object) -> Iterator[World]:
     """
     parts = subject.parts if isinstance(subject, Composition) else (subject,)
     times = {part: parts.count(part) for part in parts}
-    lists = [list(islice(_of_part(part), _MOST_WORLDS)) for part in times]
+    lists = [list(islice(_of_part(part, one_way), _MOST_WORLDS)) for part in times]
     for choice in islice(product(*lists), _MOST_WORLDS):
         yield World(
             tuple(
@@ -112,41 +122,57 @@ def worlds(subject: object) -> Iterator[World]:
         )
 
 
-def _of_part(part: object) -> Iterator[World]:
+def _of_part(part: object, one_way: bool) -> Iterator[World]:
     if isinstance(part, Repeated):
-        for stage in _single(part.subject):
+        for stage in _single(part.subject, one_way):
             yield World(((stage, int(part.count)),))
     elif isinstance(part, Filtered):
-        yield from _filtered(part)
+        yield from _filtered(part, one_way)
     elif isinstance(part, Grouped):
-        for stage in _grouped(part.subject, int(part.count)):
+        for stage in _grouped(part.subject, int(part.count), one_way):
             yield World(((stage, 1),))
     elif isinstance(part, Subsampled):
         yield from (World(((stage, 1),)) for stage in _sampled(part))
     else:
         inner = part.subject if isinstance(part, Postprocessed) else part
-        yield from (World(((stage, 1),)) for stage in _single(inner))
+        yield from (World(((stage, 1),)) for stage in _single(inner, one_way))
 
 
-def _single(subject: object) -> Iterator[Stage]:
+def _single(subject: object, one_way: bool) -> Iterator[Stage]:
     if isinstance(subject, Mechanism):
-        for stage in _stages_of(subject.neighbours()):
-            _refuse_other_masses(subject, stage.pair)
-            yield stage
+        yield from _of_mechanism(subject, one_way, 1)
     elif isinstance(subject, (Guarantee, Both)):
         yield _grouped_guarantee(subject, 1)
     else:
         raise NoEnclosureError(f"no neighbours of a {type(subject).__name__} are known")
 
 
-def _stages_of(families: tuple[Neighbours, ...]) -> Iterator[Stage]:
-    for family in families:
-        one, two = (worst_pairs((family,), one_way) for one_way in (True, False))
-        pairs = [*one.below]
-        for shifts in one.shifts:
+def _of_mechanism(mechanism: Mechanism, one_way: bool, size: int) -> Iterator[Stage]:
+    """The pairs that count, or those with ``size`` steps between neighbours."""
+    distance = _gaussian_noise(mechanism)
+    if distance is not None:
+        yield Stage(distance=distance * size, settled=True)
+        return
+    families = mechanism.neighbours()
+    for family in families if size == 1 else _chains(families, size):
+        worst = worst_pairs((family,), one_way)
+        pairs = [*worst.below]
+        for shifts in worst.shifts:
             pairs += shifts.pairs(sp.S.One)
-        symmetric = len(one.below) == len(two.below) and not one.shifts
-        yield from (Stage(pair, symmetric=symmetric) for pair in pairs)
+        for pair in pairs:
+            _refuse_other_masses(mechanism, pair)
+            yield Stage(pair, settled=True)
+
+
+def _gaussian_noise(mechanism: Mechanism) -> sp.Expr | None:
+    """The largest distance of the answers over sigma, for Gaussian noise."""
+    if type(mechanism) is VectorGaussian:
+        calibrated = Gaussian(mechanism.sigma, mechanism.noise_multiplier)
+        sigma = calibrated.calibrated(mechanism.l2_sensitivity).sigma
+        return None if sigma is None else mechanism.l2_sensitivity / sigma
+    if type(mechanism) is AdditiveNoise and type(mechanism.noise) is Gaussian:
+        return mechanism.sensitivity / mechanism.noise.sigma
+    return None
 
 
 @lru_cache(maxsize=256)
@@ -155,6 +181,8 @@ def _refuse_other_masses(mechanism: Mechanism, pair: Pair) -> None:
     if not pair.normalised or (_known(mechanism) and (pair.line or pair.lattice)):
         return
     for name, side in (("p", pair), ("q", pair.reversed())):
+        if any(sign(atom[0]) < 0 for atom in side.atoms):
+            raise InputError(name, "probabilities", mechanism, got="a negative one")
         try:
             total = mass(side, _MASS_BITS)
         except Undecided:
@@ -189,24 +217,24 @@ def _sampled(part: Subsampled) -> Iterator[Stage]:
     For samples of a fixed size the record that takes its place may be one like the other's.
     """
     q = part.rate
-    for stage in _single(part.subject):
-        yield replace(stage, a=(q, 1 - q), symmetric=q == 1 and stage.symmetric)
-        if part.relation == "replace-one" and not stage.symmetric:
-            yield replace(stage, a=_FIRST, b=(1 - q, q), symmetric=False)
+    for stage in _single(part.subject, one_way=True):
+        yield replace(stage, a=(q, 1 - q), settled=False)
+        if part.relation == "replace-one":
+            yield replace(stage, b=(1 - q, q), settled=False)
 
 
-def _filtered(part: Filtered) -> Iterator[World]:
+def _filtered(part: Filtered, one_way: bool) -> Iterator[World]:
     for count in (1, 2, 4, 16):
         share = part.budget / count
-        for stage in _single(at(part.subject, {part.parameter: share})):
+        for stage in _single(at(part.subject, {part.parameter: share}), one_way):
             yield World(((stage, count),))
 
 
-def _grouped(subject: object, size: int) -> Iterator[Stage]:
+def _grouped(subject: object, size: int, one_way: bool) -> Iterator[Stage]:
     if isinstance(subject, (Guarantee, Both)):
         yield _grouped_guarantee(subject, size)
     elif isinstance(subject, Mechanism):
-        yield from _stages_of(tuple(_chains(subject.neighbours(), size)))
+        yield from _of_mechanism(subject, one_way, size)
     else:
         raise NoEnclosureError(f"no neighbours of a group of {type(subject).__name__} are known")
 
@@ -220,11 +248,11 @@ def _chains(families: tuple[Neighbours, ...], size: int) -> Iterator[Neighbours]
     if not fixed:
         return
     sides = [[_side(family, first) for first in (True, False)] for family in fixed]
-    steps: dict[object, set[object]] = {}
+    steps: dict[Side, set[Side]] = {}
     for first, second in sides:
         steps.setdefault(first, set()).add(second)
     for start in steps:
-        reached: set[object] = {start}
+        reached = {start}
         for _ in range(size):
             reached = {end for item in reached for end in steps.get(item, ())}
         for end in reached:
@@ -237,24 +265,32 @@ def _moved(family: Neighbours, size: int) -> Neighbours:
     """For q(x) = p(x - t) the shifts add up."""
     x, t = family.parts[0].variable, family.shift
     whole = len(family.parts) == 1 and family.parts[0].support is sp.S.Reals
-    translated = whole and x is not None
-    if not translated or family.parts[0].q != family.parts[0].p.xreplace({x: x - t}):
+    translated = whole and x is not None and t is not None
+    if not translated or family.parts[0].q != family.parts[0].p.xreplace({x: x - t}):  # type: ignore[operator]
         if size == 1:
             return family
         raise NoEnclosureError("groups are known for noise that is moved, and for tables")
-    return replace(family, low=family.low * size, high=family.high * size)
+    low, high = family.low, family.high
+    return replace(
+        family, low=None if low is None else low * size, high=None if high is None else high * size
+    )
 
 
-def _side(family: Neighbours, first: bool) -> object:
+Side = tuple[tuple[Any, ...], ...]
+
+
+def _side(family: Neighbours, first: bool) -> Side:
     return tuple(
         (part.variable, part.support, part.integer, part.weight, part.p if first else part.q)
         for part in family.parts
     )
 
 
-def _joined(start: object, end: object) -> tuple[Part, ...] | None:
+def _joined(start: Side, end: Side) -> tuple[Part, ...] | None:
     parts = []
-    for one, other in zip(tuple(start), tuple(end), strict=False):  # type: ignore[call-overload]
+    if len(start) != len(end):
+        return None
+    for one, other in zip(start, end, strict=True):
         if one[:4] != other[:4]:
             return None
         variable, support, integer, weight, p = one
@@ -275,7 +311,7 @@ def _grouped_guarantee(subject: Guarantee | Both, size: int) -> Stage:
         raise NoEnclosureError("no bad mechanism that has several guarantees at once is known")
     mu = _gaussian(subject)
     if mu is not None:
-        return Stage(_gaussians(mu * size), symmetric=True)
+        return Stage(distance=mu * size, settled=True)
     epsilon, delta = _pure(subject)
     if size > 1:
         if isinstance(subject, ProbabilisticDP):  # what grows by delta has a large loss
@@ -286,7 +322,7 @@ def _grouped_guarantee(subject: Guarantee | Both, size: int) -> Stage:
     atoms = [(keep, lie, sp.S.One), (lie, keep, sp.S.One)]
     if delta != 0:
         atoms += [(delta, sp.S.Zero, sp.S.One), (sp.S.Zero, delta, sp.S.One)]
-    return Stage(Pair(atoms=tuple(atoms)), symmetric=True)
+    return Stage(Pair(atoms=tuple(atoms)), settled=True)
 
 
 def _gaussian(subject: Guarantee) -> sp.Expr | None:
@@ -300,6 +336,7 @@ def _gaussian(subject: Guarantee) -> sp.Expr | None:
     return None
 
 
+@lru_cache(maxsize=256)
 def _gaussians(mu: sp.Expr) -> Pair:
     def density(x: sp.Expr) -> sp.Expr:
         return sp.exp(-(x**2) / 2) / sp.sqrt(2 * sp.pi)
@@ -334,4 +371,3 @@ def _response_chain(epsilon: sp.Expr, delta: sp.Expr, size: int) -> Pair:
         for _ in range(size):
             last = sp.Min(1, odds * last + delta, 1 - (1 - last - delta) / odds)
     return Pair(atoms=((last, first, sp.S.One), (1 - last, 1 - first, sp.S.One)))
-
