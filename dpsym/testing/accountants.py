@@ -16,7 +16,7 @@ from dpsym.errors import InputError, UnsupportedError
 from dpsym.guarantees import Guarantee
 from dpsym.testing.bounds import BOUNDED, least
 from dpsym.testing.defaults import current, keep
-from dpsym.testing.domains import Domain, drawn
+from dpsym.testing.domains import Domain, drawn, rounded
 from dpsym.testing.failures import NotDecided, PromisesTooMuch
 from dpsym.testing.findings import (
     Violation,
@@ -96,7 +96,7 @@ def assert_accountant(
     test = _test_of(function, mechanism, claim, solve_for, where, slack)
     found = smallest(drawn(test.domain, test.symbols, True, test.unknown), test, count_of(number))
     if found is not None:
-        failure = test.failure(found)
+        failure = test.failure(rounded(found, test.domain, test, test.unknown))
         keep(failure)
         raise failure
     text = f"{test.name} for {mechanism!r} promises no more than {claim!r}"

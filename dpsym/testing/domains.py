@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from functools import lru_cache
+from itertools import product
 
 import sympy as sp
 from flint import fmpq
@@ -24,6 +25,7 @@ from dpsym.testing.numbers import Range, of_range
 __all__ = ["Domain", "parameters"]
 
 _LARGEST_COUNT = 16
+_TRIES = 100
 Values = Mapping[sp.Symbol, sp.Rational]
 
 
@@ -51,6 +53,17 @@ class Domain:
 
     def without(self, symbol: sp.Symbol | None) -> tuple[sp.Symbol, ...]:
         return tuple(item for item in self.symbols if item != symbol)
+
+    def allows(self, values: Values, without: sp.Symbol | None = None) -> bool:
+        """Whether these numbers for all symbols, but perhaps one, satisfy all that is assumed."""
+        numbers = {
+            symbol.name: tm.num(fmpq(int(value.p), int(value.q)))
+            for symbol, value in values.items()
+        }
+        return all(_may_be(symbol, value) for symbol, value in values.items()) and all(
+            _holds(Fact(tm.substitute(fact.term, numbers), fact.rel))
+            for fact in self.facts(without)
+        )
 
     def facts(self, without: sp.Symbol | None = None) -> tuple[Fact, ...]:
         """Those that do not speak of the symbol."""
@@ -95,7 +108,7 @@ def drawn(
         numbers = _numbers(own, whole, floats)  # an empty domain is an error at once
         free = not any(symbol.name in fact.term.vars for fact in linked)
         plan.append((symbol, own, numbers if free else None))
-    return _values(tuple(plan), facts, linked, floats)
+    return _values(tuple(plan), domain, linked, floats, left_out)
 
 
 @lru_cache(maxsize=1024)
@@ -110,7 +123,12 @@ Plan = tuple[tuple[sp.Symbol, Range, "SearchStrategy[Fraction] | None"], ...]
 
 @st.composite
 def _values(
-    draw: DrawFn, plan: Plan, facts: tuple[Fact, ...], linked: tuple[Fact, ...], floats: bool
+    draw: DrawFn,
+    plan: Plan,
+    domain: Domain,
+    linked: tuple[Fact, ...],
+    floats: bool,
+    left_out: sp.Symbol | None,
 ) -> dict[sp.Symbol, sp.Rational]:
     """One symbol after the other, each in the range that the earlier ones leave."""
     values: dict[sp.Symbol, sp.Rational] = {}
@@ -124,12 +142,31 @@ def _values(
             known = _numbers(span, bool(symbol.is_integer), floats)
         number = draw(known)
         values[symbol] = sp.Rational(number.numerator, number.denominator)
-        if not _may_be(symbol, values[symbol]):
-            reject()
         numbers[symbol.name] = tm.num(fmpq(number.numerator, number.denominator))
-    for fact in facts:
-        if not _holds(Fact(tm.substitute(fact.term, numbers), fact.rel)):
-            reject()
+    if not domain.allows(values, left_out):
+        reject()
+    return values
+
+
+def rounded(
+    values: dict[sp.Symbol, sp.Rational],
+    domain: Domain,
+    fails: Callable[[dict[sp.Symbol, sp.Rational]], bool],
+    left_out: sp.Symbol | None = None,
+) -> dict[sp.Symbol, sp.Rational]:
+    """Parameters that fail with more whole numbers among them, if small ones do."""
+    small = [sp.Integer(n) for n in range(1, 5)]
+    choices = [list(dict.fromkeys((*small, value))) for value in values.values()]
+    broken = sum(not value.is_Integer for value in values.values())
+    found = [
+        (fractions, sum(chosen), chosen)
+        for chosen in product(*choices)
+        if (fractions := sum(not value.is_Integer for value in chosen)) < broken
+    ]
+    for _, _, chosen in sorted(found)[:_TRIES]:
+        other = dict(zip(values, chosen, strict=True))
+        if domain.allows(other, left_out) and fails(other):
+            return other
     return values
 
 

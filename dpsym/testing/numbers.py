@@ -16,7 +16,7 @@ __all__ = ["Range", "integers", "rationals"]
 
 _DECIMAL = (1, 2, 3, 4, 5, 8, 10, 100, 1000, 10**6)
 _DYADIC = (1, 2, 4, 8, 16, 64, 1024, 2**20)
-_SPANS = (4, 32, 1000)
+_SPANS = (4, 32, 256)
 _AT_AN_END = 200
 
 

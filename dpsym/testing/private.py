@@ -14,7 +14,7 @@ from dpsym.errors import InputError, UnsupportedError
 from dpsym.guarantees import Both, Guarantee
 from dpsym.mechanisms.base import Mechanism
 from dpsym.testing.defaults import current, keep
-from dpsym.testing.domains import Domain, drawn
+from dpsym.testing.domains import Domain, drawn, rounded
 from dpsym.testing.failures import ClaimFails, NotDecided
 from dpsym.testing.findings import Violation, fields_of, is_supported, values_text, violation
 from dpsym.testing.outcomes import Outcome
@@ -134,7 +134,8 @@ class _Test:
         """The smallest parameters at which rigorous numbers refute the claim."""
         if not any(map(is_supported, self.claims)):
             return None
-        return smallest(drawn(self.domain, self.symbols), self.fails, examples)
+        found = smallest(drawn(self.domain, self.symbols), self.fails, examples)
+        return None if found is None else rounded(found, self.domain, self.fails)
 
     def fails(self, values: Values) -> bool:
         return self.violation(values) is not None

@@ -46,7 +46,7 @@ class Code:
     import dpsym as dp
     from sympy import Rational, Symbol
     <BLANKLINE>
-    epsilon = Symbol('epsilon', positive=True)
+    epsilon = Symbol("epsilon", positive=True)
     """
 
     def __init__(self) -> None:
@@ -146,7 +146,7 @@ class Code:
 
     def _declare(self, symbol: sp.Symbol) -> None:
         made = "".join(f", {name}={value}" for name, value in sorted(_declared(symbol).items()))
-        self._symbols[symbol.name] = f"{symbol.name} = Symbol({symbol.name!r}{made})"
+        self._symbols[symbol.name] = f'{symbol.name} = Symbol("{symbol.name}"{made})'
         self._sympy.add("Symbol")
 
 
