@@ -47,13 +47,13 @@ class Violation:
 
     @property
     def gap(self) -> str:
-        if self.at_least == float("inf"):
-            return "infinite"
         short = self.at_least - Fraction(int(self.claimed.p), int(self.claimed.q))
         return decimal(short)
 
     def text(self) -> str:
         claimed = decimal(Fraction(int(self.claimed.p), int(self.claimed.q)))
+        if self.at_least == float("inf"):
+            return f"{_NAMES[self.kind]} is infinite, and {claimed} is claimed"
         return (
             f"{_NAMES[self.kind]} is at least {decimal(self.at_least)}, and {claimed} is claimed: "
             f"a gap of {self.gap}"

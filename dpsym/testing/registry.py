@@ -91,8 +91,13 @@ def _probability() -> SearchStrategy[sp.Rational]:
     return exact(rationals(0, 1))
 
 
+def _order() -> SearchStrategy[sp.Expr]:
+    finite = exact(rationals(0, 64, low_open=True))
+    return st.tuples(finite, st.booleans()).map(lambda drawn: sp.oo if drawn[1] else drawn[0])
+
+
 FIELDS: dict[str, Make] = {
-    "alpha": lambda: st.one_of(exact(rationals(0, 64, low_open=True)), st.just(sp.oo)),
+    "alpha": _order,
     "delta": _probability,
     "epsilon": _nonnegative,
     "mu": lambda: exact(rationals(0, 8, low_open=True)),

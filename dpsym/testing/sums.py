@@ -18,7 +18,8 @@ __all__ = ["Losses", "losses_of"]
 
 _SCALE = 96  # masses are whole multiples of 2**-_SCALE
 _NEGLIGIBLE = fmpz(2) ** 40  # of these
-_GRID = 1 << 13
+_LEAST = arb(2) ** -56  # events with less mass are dropped
+_GRID = 1 << 11
 _FARTHEST = 200  # losses beyond are put there
 
 
@@ -91,6 +92,8 @@ def _rounded(found: tuple[Event, ...]) -> Iterable[Rounded]:
         if event.q is None:
             yield mass, None
             continue
+        if mass < _LEAST:
+            continue
         q = event.q.upper()
         if q > 0:
             loss = (p / q).log().lower()
@@ -103,18 +106,14 @@ def _step(given: list[tuple[list[Rounded], int]]) -> fmpq:
 
     The sum spreads as the root of their number, and each is rounded down once.
     """
-    spread, times = arb(0), 0
+    spread, times = 0.0, 0
     for found, count in given:
-        losses = [loss for mass, loss in found if loss is not None and mass > arb(2) ** -40]
-        if losses:
-            wide = max(float(loss.mid()) for loss in losses) - min(
-                float(loss.mid()) for loss in losses
-            )
-            spread += arb(max(wide, 1e-6)) ** 2 * count
+        losses = [float(loss.mid()) for _, loss in found if loss is not None]
+        wide = max(losses) - min(losses) if losses else 0.0
+        spread += max(wide, 1e-6) ** 2 * count
         times += count
-    width = float(spread.sqrt().mid()) or 1.0
-    cells = _GRID if times > 1 else 8 * _GRID
-    return fmpq(int(width / cells * (1 << 60)) or 1, 1 << 60)
+    cells = _GRID if times <= 64 else max(_GRID // 4, int(_GRID * 8 / times**0.5))
+    return fmpq(int(spread**0.5 / cells * (1 << 60)) or 1, 1 << 60)
 
 
 def _on_grid(found: list[Rounded], step: fmpq) -> Series:
