@@ -16,10 +16,10 @@ import flint
 import sympy as sp
 from flint import arb
 
-from dpsym.enclosures import divergences
+from dpsym.enclosures import continuous, divergences
 from dpsym.enclosures.closed import gaussian_rho
 from dpsym.enclosures.divergences import Pair
-from dpsym.enclosures.failures import NoEnclosureError
+from dpsym.enclosures.failures import NoEnclosureError, Undecided
 from dpsym.enclosures.forms import Product
 from dpsym.enclosures.integers import Run
 from dpsym.enclosures.numbers import ball, sign
@@ -32,6 +32,8 @@ BITS = 160
 _CELLS, _GAUSSIAN_CELLS, _INTEGERS = 48, 384, 400
 _REACH = 11  # standard deviations
 _MASS_BITS = 40
+_GROWTH, _DOUBLINGS, _OUTSIDE = 1.19, 24, 1e-3
+_UNKNOWN = arb(0).union(arb(1))
 Mass = Union[arb, None]  # None: exactly 0
 
 
@@ -105,8 +107,7 @@ def _events(pair: Pair) -> tuple[Event, ...]:
     if distance is not None:
         found += _gaussian(ball(distance))
         return tuple(found)
-    for piece in pair.line:
-        found += _of_piece(piece, _marks(pair.line))
+    found += _of_line(pair.line)
     for run in pair.lattice:
         found += _of_run(run)
     if pair.line or pair.lattice:
@@ -156,28 +157,50 @@ def _above(x: arb) -> arb:
 # --- pieces of the line ---------------------------------------------------------------------------
 
 
+def _of_line(line: tuple[Piece, ...]) -> Iterator[Event]:
+    marks, reach = _marks(line), 1.0
+    ends = [end for piece in line for end in (piece.start, piece.end)]
+    if sp.oo in ends or -sp.oo in ends:
+        reach = _reach(line, marks)
+    for piece in line:
+        flat = piece.p is None or piece.q is None or piece.p.shape == piece.q.shape
+        cuts = [] if flat else _cuts(piece, marks, reach)
+        for left, right in pairwise((piece.start, *cuts, piece.end)):
+            yield Event(_integral(piece.p, left, right), _integral(piece.q, left, right), arb(1))
+
+
 def _marks(line: tuple[Piece, ...]) -> list[float]:
     """Where densities have their ends and kinks: around these they change."""
     ends = [end for piece in line for end in (piece.start, piece.end) if end.is_finite]
     return sorted({float(ball(end).mid()) for end in ends}) or [0.0]
 
 
-def _of_piece(piece: Piece, marks: list[float]) -> Iterator[Event]:
-    flat = piece.p is None or piece.q is None or piece.p.shape == piece.q.shape
-    cuts = [] if flat else _cuts(piece, marks)
-    for left, right in pairwise((piece.start, *cuts, piece.end)):
-        yield Event(_integral(piece.p, left, right), _integral(piece.q, left, right), arb(1))
+def _reach(line: tuple[Piece, ...], marks: list[float]) -> float:
+    """How far from the marks nearly all of P is."""
+    reach = max(marks[-1] - marks[0], 1.0)
+    for _ in range(_DOUBLINGS):
+        low, high = sp.Rational(marks[0] - reach), sp.Rational(marks[-1] + reach)
+        outside = arb(0)
+        for piece in line:
+            if piece.start is -sp.oo and piece.p is not None:
+                outside += _integral(piece.p, piece.start, low) or 0
+            if piece.end is sp.oo and piece.p is not None:
+                outside += _integral(piece.p, high, piece.end) or 0
+        if outside < _OUTSIDE:
+            break
+        reach *= 2
+    return reach
 
 
-def _cuts(piece: Piece, marks: list[float]) -> list[sp.Rational]:
+def _cuts(piece: Piece, marks: list[float], reach: float) -> list[sp.Rational]:
     """Points in the piece: closer together near the marks, and reaching far at an infinite end."""
     low = None if piece.start is -sp.oo else ball(piece.start)
     high = None if piece.end is sp.oo else ball(piece.end)
     if low is not None and high is not None:
         places = [float((low + (high - low) * i / _CELLS).mid()) for i in range(1, _CELLS)]
     else:
-        spread = max(marks[-1] - marks[0], 1.0)
-        steps = [spread * (1.19**i - 1) for i in range(1, _CELLS // 2)]
+        half = _CELLS // 2
+        steps = [reach * (_GROWTH**i - 1) / (_GROWTH**half - 1) for i in range(1, half + 1)]
         places = [marks[0] - step for step in steps] + [marks[-1] + step for step in steps]
         places += [marks[0] + (marks[-1] - marks[0]) * i / 16 for i in range(17)]
     inside = [
@@ -194,7 +217,12 @@ def _integral(density: Product | None, left: sp.Expr, right: sp.Expr) -> Mass:
     closed = _exponential(density, left, right)
     if closed is not None:
         return closed
-    return divergences.mass(Pair(line=(Piece(left, right, density, density),)), _MASS_BITS)
+    piece = Piece(left, right, density, density)
+    try:
+        found = continuous.mass(((piece, density),), arb(2) ** -_MASS_BITS, 24).value
+    except Undecided:
+        return _UNKNOWN
+    return found if found.is_finite() else _UNKNOWN
 
 
 def _exponential(density: Product, left: sp.Expr, right: sp.Expr) -> arb | None:

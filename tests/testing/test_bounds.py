@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import dpsym as dp
 from dpsym import testing
+from dpsym.enclosures.numbers import ball
 from dpsym.testing import lower_bound
 from dpsym.testing.bounds import BOUNDED
 from dpsym.testing.events import events
@@ -101,24 +102,14 @@ def test_losses_add_up():
 
 
 def test_three_laplace_mechanisms():
-    """The law of three losses, from atoms and a density that is summed on a fine grid."""
-    # one loss at scale 1 and sensitivity 1/2: e^(-l) for l in (-1/2, 1/2), atoms at the two ends
-    cells = 200
-    h = mp.mpf(1) / cells
-    half = mp.mpf(1) / 2
-    masses = {-cells // 2: mp.exp(-half) / 2, cells // 2: half}
-    for i in range(-cells // 2, cells // 2):  # x = (l + 1/2)/2 is between the two centres
-        low, high = (mp.mpf(i + j) * h for j in (0, 1))
-        mass = (mp.exp(-(half - high) / 2) - mp.exp(-(half - low) / 2)) * mp.exp(-half / 2) / 1
-        masses[i] = masses.get(i, 0) + mass / 2 * mp.exp(half / 2)
-    assert abs(sum(masses.values()) - 1) < mp.mpf("0.3")
+    """Against losses that are rounded up, not down."""
     found = delta(dp.repeat(LAPLACE, 3), R(1, 2))
-    simple = _laplace_by_quadrature(3, mp.mpf(1) / 2)
-    close_below(found, simple, 1e-2)
+    close_below(found, _laplace_from_above(3, mp.mpf(1) / 2), 1e-1)
+    assert found > Fraction(14, 100)
 
 
-def _laplace_by_quadrature(k, at, cells=60):
-    """Upper bound of the k-fold divergence: losses rounded up on a grid, in mpmath."""
+def _laplace_from_above(k, at, cells=60):
+    """At least the k-fold divergence at scale 2: losses rounded up on a grid, in mpmath."""
     step = mp.mpf(1) / cells
     law = {}
 
@@ -163,7 +154,11 @@ def test_poisson_sampling_of_gaussians():
 def test_sampling_of_pure_mechanisms():
     q = R(1, 10)
     true = mp.log(1 + mp.mpf(1) / 10 * (mp.e - 1))
-    for subject in (dp.PureDP(1), dp.RandomizedResponse(1), dp.AdditiveNoise(dp.noise.Laplace(1), 1)):
+    for subject in (
+        dp.PureDP(1),
+        dp.RandomizedResponse(1),
+        dp.AdditiveNoise(dp.noise.Laplace(1), 1),
+    ):
         for relation in ("add/remove", "replace-one"):
             close_below(least(dp.subsample(subject, q, relation), dp.PureDP), true, 1e-6)
 
@@ -210,19 +205,31 @@ def test_infinite_losses():
 # --- never above what is true ---------------------------------------------------------------------
 
 
-ROUGH = ["Laplace", "Logistic", "Geometric", "TruncatedGeometric", "Gumbel", "Exponential"]
+NOISES = [
+    dp.noise.Laplace(R(3, 2)),
+    dp.noise.Logistic(R(3, 2)),
+    dp.noise.Gumbel(R(3, 2)),
+    dp.noise.Exponential(R(3, 2)),
+    dp.noise.StudentT(3, 1),
+    dp.noise.Triangular(2),
+    dp.noise.Logistic(300),
+    dp.noise.Geometric(R(3, 2)),
+    dp.noise.TruncatedGeometric(R(3, 2), 3),
+    dp.noise.Skellam(4),
+]
 
 
-@given(testing.noise_mechanisms(*ROUGH), st.sampled_from((R(1, 10), R(1, 2), R(2))))
-@settings(max_examples=12, suppress_health_check=list(HealthCheck))
-def test_events_never_say_more_than_the_densities(mechanism, at):
+@pytest.mark.parametrize("noise", NOISES, ids=str)
+@pytest.mark.parametrize("at", [R(0), R(1, 10)])
+def test_events_never_say_more_than_the_densities(noise, at):
     """The same divergence from events and from integrals; the way of the sums against both."""
+    mechanism = dp.AdditiveNoise(noise, 1)
     (world, *_) = worlds(mechanism)
     (stage, _) = world.stages[0]
     exact = mechanism.enclose(dp.ApproxDP(at, UNKNOWN), UNKNOWN, width=1e-6)
-    of_events = losses_of([(events(stage), 1)]).hockey_stick(_ball(at))
-    assert float(of_events.lower()) <= float(exact.upper) + 1e-12
-    assert float(of_events.mid()) >= float(exact.lower) - 0.05
+    of_events = losses_of([(events(stage), 1)]).hockey_stick(ball(at))
+    assert float(of_events.lower()) <= float(exact.upper)
+    assert float(of_events.mid()) >= 0.9 * float(exact.lower)
 
 
 @given(
@@ -260,19 +267,7 @@ def test_tables_are_exact(table):
     assert found <= Fraction(int(true.p), int(true.q)) <= found + Fraction(1, 10**20)
 
 
-def _ball(value):
-    from dpsym.enclosures.numbers import ball
-
-    return ball(value)
-
-
 # --- what the bad mechanisms have -----------------------------------------------------------------
-
-
-def chain_is_within(subject, size):
-    """Every claim of a guarantee's own kind about the chosen pair holds with equality or less."""
-    (world,) = worlds(dp.group(subject, size) if size > 1 else subject)
-    return world
 
 
 @pytest.mark.parametrize("epsilon_", [R(0), R(1, 2), R(2)])
