@@ -5,13 +5,13 @@ from __future__ import annotations
 import math
 
 
-def gaussian_epsilon(sigma: float, Delta: float, k: int, delta: float) -> float:  # noqa: N803
+def gaussian_epsilon(sigma: float, Delta: float, k: int, delta: float) -> float:
     """The epsilon of k adaptive Gaussian mechanisms at this delta, by zCDP."""
     rho = k * Delta**2 / (2 * sigma**2)
     return rho + 2 * math.sqrt(rho * math.log(1 / delta))
 
 
-def gaussian_epsilon_without_count(sigma: float, Delta: float, delta: float) -> float:  # noqa: N803
+def gaussian_epsilon_without_count(sigma: float, Delta: float, delta: float) -> float:
     """The number of mechanisms is lost on the way."""
     rho = Delta**2 / (2 * sigma**2)
     return rho + 2 * math.sqrt(rho * math.log(1 / delta))

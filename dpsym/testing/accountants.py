@@ -46,6 +46,7 @@ def assert_accountant(
     where: object = (),
     examples: int | None = None,
     slack: object = 0,
+    absolute: object = 0,
 ) -> Outcome:
     """Assert that an accountant never promises more privacy than is true, at drawn parameters.
 
@@ -68,6 +69,7 @@ def assert_accountant(
         examples: how many parameters to draw, by default 100.
         slack: a relative one, >= 0: what the function returns is taken to be so much larger. For
             the rounding errors of floats, 1e-9 or so.
+        absolute: the same, as a difference: a delta of 1e-300 may well be returned as 0.
 
     Returns: an ``Outcome`` with the number of examples, and for how many there was no bound.
 
@@ -93,7 +95,7 @@ def assert_accountant(
     """
     __tracebackhide__ = True
     number = current().examples if examples is None else examples
-    test = _test_of(function, mechanism, claim, solve_for, where, slack)
+    test = _test_of(function, mechanism, claim, solve_for, where, (slack, absolute))
     found = smallest(drawn(test.domain, test.symbols, True, test.unknown), test, count_of(number))
     if found is not None:
         failure = test.failure(rounded(found, test.domain, test, test.unknown))
@@ -118,18 +120,17 @@ def _test_of(
     claim: Guarantee,
     solve_for: sp.Symbol | None,
     where: object,
-    slack: object,
+    slacks: tuple[object, object],
 ) -> _Test:
     if not callable(function):
         raise InputError("function", "a function of the parameters", function)
     if not isinstance(claim, Guarantee) or not is_supported(claim):
         raise InputError("claim", f"one of {', '.join(sorted(BOUNDED))}", claim)
-    allowed = exact(slack, "slack")
-    if not isinstance(allowed, sp.Rational) or allowed < 0:
-        raise InputError("slack", "a relative error >= 0", slack)
+    allowed = tuple(map(_allowance, ("slack", "absolute"), slacks))
     domain = Domain(where, mechanism, (claim,))
     found = symbols_in(mechanism, claim)
     domain.add(found)
+    found = tuple(dict.fromkeys((*found, *domain.symbols)))
     symbols = {symbol.name: symbol for symbol in found}
     taken = _parameters_of(function, symbols)
     own = set(symbols_in(mechanism))
@@ -148,16 +149,7 @@ def _test_of(
         raise InputError("solve_for", "a symbol of the claim", solve_for)
     others = tuple(symbol for symbol in found if symbol != solve_for)
     names = tuple(symbol.name for symbol in others if taken is None or symbol.name in taken)
-    return _Test(
-        function,
-        mechanism,
-        claim,
-        solve_for,
-        domain,
-        others,
-        names,
-        Fraction(int(allowed.p), int(allowed.q)),
-    )
+    return _Test(function, mechanism, claim, solve_for, domain, others, names, allowed)
 
 
 def _parameters_of(
@@ -197,7 +189,7 @@ class _Test:
     domain: Domain
     symbols: tuple[sp.Symbol, ...]
     names: tuple[str, ...]
-    slack: Fraction
+    slacks: tuple[sp.Rational, ...]
     seen: dict[tuple[sp.Rational, ...], bool] = field(default_factory=dict)
     open: dict[tuple[sp.Rational, ...], str] = field(default_factory=dict)
 
@@ -239,8 +231,9 @@ class _Test:
 
     def fields(self, values: Values, promised: float | int | Fraction) -> dict[str, sp.Expr]:
         value = Fraction(promised)
-        value += abs(value) * self.slack
-        numbers = {**values, self.unknown: sp.Rational(value.numerator, value.denominator)}
+        exactly = sp.Rational(value.numerator, value.denominator)
+        relative, absolute = self.slacks
+        numbers = {**values, self.unknown: exactly + abs(exactly) * relative + absolute}
         return {name: at(expr, numbers) for name, expr in fields_of(self.claim).items()}
 
     def failure(self, values: Values) -> PromisesTooMuch:
@@ -273,6 +266,13 @@ class _Test:
         return (
             found[0] if len(found) == 1 and found[0] in BOUNDED[type(self.claim).__name__] else None
         )
+
+
+def _allowance(argument: str, value: object) -> sp.Rational:
+    allowed = exact(value, argument)
+    if not isinstance(allowed, sp.Rational) or allowed < 0:
+        raise InputError(argument, "a number >= 0", value)
+    return allowed
 
 
 def _small(found: Violation) -> bool:
@@ -319,9 +319,11 @@ def _script(
     code = Code()
     call, source, wanted = f"{test.name}({_call(given)})", source_of(test.function), test.wanted()
     allowed = "Rational(promised)"
-    if test.slack:
-        slack = sp.Rational(test.slack.numerator, test.slack.denominator)
-        allowed += f" + abs(Rational(promised)) * {code.of(slack)}"
+    relative, absolute = test.slacks
+    if relative:
+        allowed += f" + abs(Rational(promised)) * {code.of(relative)}"
+    if absolute:
+        allowed += f" + {code.of(absolute)}"
     main = found.main if promised >= 0 or wanted is None else wanted
     subject = code.of(at(test.mechanism, values))
     arguments = [

@@ -39,6 +39,7 @@ _ACCURACY = 28  # bits of a single divergence
 _ORDERS = (1, 1.0625, 1.25, 1.5, 2, 3, 4, 6, 10, 20, 50, 200)
 _MOST = 1 << 14  # an epsilon that is searched for
 _TOP = float("inf")
+_FARTHEST = 20_000  # bounds are between 2 to minus this and 2 to this, or 0
 Number = Fraction | float
 Fields = Mapping[str, sp.Expr]
 _MIXED_ORDERS = 64
@@ -144,6 +145,9 @@ def _number(value: arb) -> Number:
         if value.is_nan() or not value > 0:
             raise Undecided("a divergence")
         return _TOP
+    if low < arb(2) ** -_FARTHEST:
+        return Fraction(0)
+    low = low.min(arb(2) ** _FARTHEST)
     mantissa, exponent = low.man_exp()
     found = Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
     return max(found, Fraction(0))

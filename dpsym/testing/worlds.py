@@ -14,6 +14,7 @@ from functools import lru_cache
 from itertools import islice, product
 from typing import Any
 
+import flint
 import sympy as sp
 from flint import arb
 
@@ -21,7 +22,7 @@ from dpsym.combinators import Composition, Postprocessed
 from dpsym.enclosures.divergences import Pair, mass, pair_of
 from dpsym.enclosures.failures import Infinite, NoEnclosureError, Undecided
 from dpsym.enclosures.families import worst_pairs
-from dpsym.enclosures.numbers import sign
+from dpsym.enclosures.numbers import ball, sign
 from dpsym.errors import InputError
 from dpsym.guarantees import (
     GDP,
@@ -47,6 +48,7 @@ __all__ = ["Stage", "World", "worlds"]
 
 _MOST_WORLDS = 64
 _MASS_BITS = 24
+_CHAIN_BITS = 512
 _FIRST, _SECOND = (sp.S.One, sp.S.Zero), (sp.S.Zero, sp.S.One)
 _X = sp.Dummy("x", real=True)
 Weights = tuple[sp.Expr, sp.Expr]
@@ -359,15 +361,25 @@ def _response_chain(epsilon: sp.Expr, delta: sp.Expr, size: int) -> Pair:
     """Two outputs, the first one of a probability that grows as fast as the guarantee lets it.
 
     From p to e^epsilon p + delta; the other output's then falls from 1 - p by no more than that as
-    long as e^epsilon p + delta <= (e^epsilon + delta)/(1 + e^epsilon). So the last one is this.
+    long as e^epsilon p + delta <= (e^epsilon + delta)/(1 + e^epsilon). So the last one is this, if
+    the first one can be that small.
     """
-    odds = sp.exp(epsilon)
-    last = (odds + delta) / (1 + odds)
-    first = last
-    for _ in range(size):
-        first = (first - delta) / odds
-    if sign(first) < 0:  # from 0 on, and not as far
-        first, last = sp.S.Zero, sp.S.Zero
+    with flint.ctx.workprec(_CHAIN_BITS):
+        odds, extra = ball(epsilon).exp(), ball(delta)
+        start = (odds + extra) / (1 + odds)
         for _ in range(size):
-            last = sp.Min(1, odds * last + delta, 1 - (1 - last - delta) / odds)
+            start = (start - extra) / odds
+        first = last = max(_dyadic(start.upper(), up=True), sp.S.Zero)
+        for _ in range(size):
+            # each step may be shorter than it could be, so all of them may be rounded
+            p = ball(last)
+            furthest = (odds * p + extra).min(1 - (1 - p - extra) / odds).min(arb(1))
+            last = max(_dyadic(furthest.lower(), up=False), last)
     return Pair(atoms=((last, first, sp.S.One), (1 - last, 1 - first, sp.S.One)))
+
+
+def _dyadic(value: arb, up: bool) -> sp.Rational:
+    """A number of at most ``_CHAIN_BITS`` binary places, no smaller or no larger."""
+    scaled = value * arb(2) ** _CHAIN_BITS
+    whole = scaled.upper().ceil() if up else scaled.lower().floor()
+    return sp.Rational(int(whole.unique_fmpz() or 0), 1 << _CHAIN_BITS)

@@ -311,7 +311,7 @@ def test_what_there_is_no_bound_for():
     with pytest.raises(dp.InputError, match="claim: expected a guarantee"):
         lower_bound(LAPLACE, dp.both(dp.PureDP(1), dp.ZCDP(1)), UNKNOWN)
     with pytest.raises(dp.UnsupportedError, match="no bad mechanism that has a MomentBound"):
-        lower_bound(dp.MomentBound(lambda L: L, 1), dp.PureDP(UNKNOWN), UNKNOWN)  # noqa: N803
+        lower_bound(dp.MomentBound(lambda L: L, 1), dp.PureDP(UNKNOWN), UNKNOWN)
     with pytest.raises(dp.UnsupportedError, match="several guarantees at once"):
         lower_bound(dp.both(dp.PureDP(1), dp.ZCDP(1)), dp.PureDP(UNKNOWN), UNKNOWN)
     with pytest.raises(dp.UnsupportedError, match="finitely many outputs"):

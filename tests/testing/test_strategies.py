@@ -129,9 +129,10 @@ def test_tables_are_of_exact_probabilities(table):
 def test_false_claims_shrink_to_small_instances():
     """Composition is not the larger of two epsilons."""
     pairs = st.tuples(testing.guarantees("PureDP"), testing.guarantees("PureDP"))
-    found = simplest(pairs, lambda pair: pair[0].epsilon + pair[1].epsilon > max(
-        pair[0].epsilon, pair[1].epsilon
-    ))  # fmt: skip
+    found = simplest(
+        pairs,
+        lambda pair: pair[0].epsilon + pair[1].epsilon > max(pair[0].epsilon, pair[1].epsilon),
+    )
     assert repr(found) == "(PureDP(1), PureDP(1))"
     table = simplest(testing.tables(), lambda table: 0 not in table.matrix[0])
     assert repr(table) == "Table([[1/2, 1/2], [0, 1]])"
