@@ -15,7 +15,6 @@ from dpsym.testing import NotDecided, PromisesTooMuch, assert_accountant
 from dpsym.testing.defaults import use
 from examples import accountants as examples
 from examples import claims
-from tests.testing.running import alone, run
 from tests.testing.accountants import (
     CORRECT,
     GAUSSIAN,
@@ -30,6 +29,7 @@ from tests.testing.accountants import (
     q,
     sigma,
 )
+from tests.testing.running import alone, run
 
 MANY = dp.repeat(LAPLACE, k)
 

@@ -6,7 +6,7 @@ import pytest
 import sympy as sp
 
 import dpsym as dp
-from dpsym.kernel.certificate import read
+from dpsym.kernel.certificate import verify
 from dpsym.testing import ClaimFails, NotDecided, assert_private
 from dpsym.testing.defaults import use
 from tests.testing.running import run
@@ -30,7 +30,7 @@ def test_a_proof_for_all_parameters():
     assert outcome.label == "proved for all parameters"
     assert isinstance(outcome.proof, dp.Proved)
     assert list(outcome.evidence()) == [".json"]
-    assert read(outcome.evidence()[".json"])
+    assert verify(outcome.evidence()[".json"])
 
 
 def test_certified_at_drawn_parameters():
@@ -46,7 +46,7 @@ def test_certified_at_drawn_parameters():
 def test_not_proved_is_not_enough_if_a_proof_is_required():
     claim = dp.RenyiDP(2, 1 / (2 * b**2))
     where = {b: sp.Interval(1, 2)}
-    with pytest.raises(NotDecided, match="certified at . drawn parameters.*'proved' is required"):
+    with pytest.raises(NotDecided, match=r"certified at . drawn parameters.*'proved' is required"):
         assert_private(LOGISTIC, claim, where=where, examples=2, budget=1, require="proved")
 
 
@@ -113,7 +113,7 @@ def test_undecided_fails_unless_that_is_allowed():
     if outcome.label == "proved for all parameters":
         pytest.skip("it can be proved after all")
     assert outcome.label == "undecided" and outcome.undecided == outcome.examples
-    with pytest.raises(NotDecided, match="undecided.* but 'certified' is required"):
+    with pytest.raises(NotDecided, match=r"undecided.* but 'certified' is required"):
         assert_private(heavy, claim, **more)
 
 
