@@ -89,7 +89,7 @@ def assert_private(
         outcome = Outcome(PROVED, f"{mechanism!r} has {claim!r}", proof=verdict)
         keep(outcome)
         return outcome
-    test = _Test(mechanism, claim, Domain(where, mechanism, (claim,)))
+    test = _Test(mechanism, claim, Domain(where, mechanism, (claim,)), min(seconds, _AT_NUMBERS))
     found = test.smallest(number)
     if found is not None:
         raise _kept(test.failure(found))
@@ -120,6 +120,7 @@ class _Test:
     subject: Subject
     claim: Guarantee | Both
     domain: Domain
+    seconds: float
     certain: dict[tuple[sp.Rational, ...], Violation | None] = field(default_factory=dict)
 
     def __post_init__(self) -> None:
@@ -216,7 +217,7 @@ class _Test:
                     return True
             except (UnsupportedError, InputError):
                 pass
-        verdict = check(subject, claim, budget=_AT_NUMBERS)
+        verdict = check(subject, claim, budget=self.seconds)
         if isinstance(verdict, Proved):
             return True
         return verdict if isinstance(verdict, Refuted) else f"open at {values_text(values)}"
@@ -261,7 +262,7 @@ def _by_witness(
 
 
 def _refuted_at(test: _Test, values: Values) -> bool:
-    found = check(at(test.subject, values), at(test.claim, values), budget=2 * _AT_NUMBERS)
+    found = check(at(test.subject, values), at(test.claim, values), budget=2 * test.seconds)
     return isinstance(found, Refuted)
 
 

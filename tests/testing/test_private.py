@@ -105,13 +105,11 @@ def test_a_witness_of_check_is_shown_where_no_bound_breaks_the_claim():
 
 
 def test_undecided_fails_unless_that_is_allowed():
-    """An expectation of a heavy tail, for which there is no way to tell."""
+    """Probabilistic privacy of a heavy tail: true, and neither check nor enclosures tell."""
     heavy = dp.AdditiveNoise(dp.noise.StudentT(3, b), 1)
     claim = dp.ProbabilisticDP(R(1, 2), R(9, 10))
-    more = {"where": {b: sp.Interval(9, 10)}, "budget": 0.5, "examples": 1}
+    more = {"where": {b: sp.Interval(9, 10)}, "budget": 0.3, "examples": 1}
     outcome = assert_private(heavy, claim, require="unrefuted", **more)
-    if outcome.label == "proved for all parameters":
-        pytest.skip("it can be proved after all")
     assert outcome.label == "undecided" and outcome.undecided == outcome.examples
     with pytest.raises(NotDecided, match=r"undecided.* but 'certified' is required"):
         assert_private(heavy, claim, **more)
