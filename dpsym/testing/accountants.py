@@ -16,7 +16,7 @@ from dpsym.errors import InputError, UnsupportedError
 from dpsym.guarantees import Guarantee
 from dpsym.testing.bounds import BOUNDED, least
 from dpsym.testing.defaults import current, keep
-from dpsym.testing.domains import Domain, drawn, rounded
+from dpsym.testing.domains import Domain, smallest_failure
 from dpsym.testing.failures import NotDecided, PromisesTooMuch
 from dpsym.testing.findings import (
     Violation,
@@ -28,7 +28,7 @@ from dpsym.testing.findings import (
 )
 from dpsym.testing.outcomes import Outcome
 from dpsym.testing.scripts import Code, source_of
-from dpsym.testing.searching import count_of, smallest
+from dpsym.testing.searching import count_of
 from dpsym.testing.substituting import at, symbols_in
 from dpsym.translate import exact
 
@@ -96,9 +96,9 @@ def assert_accountant(
     __tracebackhide__ = True
     number = current().examples if examples is None else examples
     test = _test_of(function, mechanism, claim, solve_for, where, (slack, absolute))
-    found = smallest(drawn(test.domain, test.symbols, True, test.unknown), test, count_of(number))
+    found = smallest_failure(test.domain, test.symbols, test, count_of(number), True, test.unknown)
     if found is not None:
-        failure = test.failure(rounded(found, test.domain, test, test.unknown))
+        failure = test.failure(found)
         keep(failure)
         raise failure
     text = f"{test.name} for {mechanism!r} promises no more than {claim!r}"
@@ -337,12 +337,14 @@ def _script(
     code.of(sp.S.Half)
     code.needs("from dpsym.testing import lower_bound")
     lines = [f'"""{test.name} promises more privacy than is true."""', ""]
-    if source is not None and source.startswith("from __future__"):
-        first, _, source = source.partition("\n")
-        lines += [first, ""]
+    imports, copied = source or ([], "")
+    for line in imports:
+        code.needs(line)
     lines += [code.head(), ""]
+    if copied:
+        lines += ["", copied, "", ""]
     if source is not None:
-        lines += [source.strip(), "", "", f"promised = {call}"]
+        lines.append(f"promised = {call}")
     else:
         lines.append(f"promised = {promised!r}  # what {call} returned")
     lines += [

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from fractions import Fraction
 from functools import lru_cache
-from itertools import product
+from heapq import heappop, heappush
 
 import sympy as sp
 from flint import fmpq
@@ -21,11 +21,15 @@ from dpsym.kernel.statements import Fact
 from dpsym.scope import Scope
 from dpsym.search.bounds import bounds
 from dpsym.testing.numbers import Range, of_range
+from dpsym.testing.searching import smallest
 
 __all__ = ["Domain", "parameters"]
 
 _LARGEST_COUNT = 16
-_TRIES = 100
+_TRIES = 2000
+_SIMPLE = tuple(
+    sp.Rational(n, d) for n, d in [*((n, 1) for n in range(9)), *((1, 2**i) for i in range(1, 11))]
+)
 Values = Mapping[sp.Symbol, sp.Rational]
 
 
@@ -148,26 +152,64 @@ def _values(
     return values
 
 
-def rounded(
+def smallest_failure(
+    domain: Domain,
+    symbols: tuple[sp.Symbol, ...],
+    fails: Callable[[dict[sp.Symbol, sp.Rational]], bool],
+    examples: int,
+    floats: bool = False,
+    left_out: sp.Symbol | None = None,
+) -> dict[sp.Symbol, sp.Rational] | None:
+    """The smallest of so many drawn parameters that fail; None if none does."""
+    if not symbols:
+        return {} if fails({}) else None
+    found = smallest(drawn(domain, symbols, floats, left_out), fails, examples)
+    return None if found is None else _simplified(found, domain, fails, left_out)
+
+
+def _simplified(
     values: dict[sp.Symbol, sp.Rational],
     domain: Domain,
     fails: Callable[[dict[sp.Symbol, sp.Rational]], bool],
-    left_out: sp.Symbol | None = None,
+    left_out: sp.Symbol | None,
 ) -> dict[sp.Symbol, sp.Rational]:
-    """Parameters that fail with more whole numbers among them, if small ones do."""
-    small = [sp.Integer(n) for n in range(1, 5)]
-    choices = [list(dict.fromkeys((*small, value))) for value in values.values()]
-    broken = sum(not value.is_Integer for value in values.values())
-    found = [
-        (fractions, sum(chosen), chosen)
-        for chosen in product(*choices)
-        if (fractions := sum(not value.is_Integer for value in chosen)) < broken
+    """The first of all simple parameters that fail, in the order of how simple they are together;
+    what is given, if these are no simpler. So it does not depend on what was drawn."""
+    choices = [
+        sorted((cost(x), -x, x) for x in _SIMPLE if x.is_Integer or not symbol.is_integer)
+        for symbol in values
     ]
-    for _, _, chosen in sorted(found)[:_TRIES]:
+    most = sum(map(cost, values.values()))
+    start = (0,) * len(choices)
+    queue, seen = [(0, start)], {start}
+    for _ in range(_TRIES):
+        total, places = heappop(queue)
+        if total > most:
+            break
+        chosen = [options[place][2] for options, place in zip(choices, places, strict=True)]
         other = dict(zip(values, chosen, strict=True))
         if domain.allows(other, left_out) and fails(other):
             return other
+        for i, place in enumerate(places):
+            after = (*places[:i], place + 1, *places[i + 1 :])
+            if place + 1 < len(choices[i]) and after not in seen:
+                seen.add(after)
+                price = total + choices[i][place + 1][0] - choices[i][place][0]
+                heappush(queue, (price, after))
+        if not queue:
+            break
     return values
+
+
+def cost(value: sp.Rational) -> int:
+    """How far a number is from 1, for a reader: whole steps up, halvings down.
+
+    >>> [cost(sp.Rational(x)) for x in (1, 2, 4, "1/2", "1/64", "3/4", 0)]
+    [0, 1, 3, 1, 6, 4, 2]
+    """
+    if value == 0:
+        return 2
+    return abs(int(value.p)) - 1 + int(value.q).bit_length() - 1
 
 
 def _within(one: Range, other: Range) -> Range:

@@ -22,7 +22,7 @@ class Failure(AssertionError):
         self, report: str, values: Mapping[sp.Symbol, sp.Expr] | None = None, script: str = ""
     ) -> None:
         self.report, self.values, self.script = report, dict(values or {}), script
-        tail = f"\n\nThis script reproduces it:\n\n{script}" if script else ""
+        tail = f"\n\nThis script reproduces it:\n\n{script.rstrip()}" if script else ""
         super().__init__(f"{report}{tail}")
 
     def evidence(self) -> dict[str, str]:

@@ -16,7 +16,7 @@ from dpsym.testing.bounds import BOUNDED, Number, exceeds
 __all__ = ["Violation", "decimal", "fields_of", "is_supported", "values_text", "violation"]
 
 Fields = Mapping[str, sp.Expr]
-_DIGITS = 9
+_DIGITS, _MOST_DIGITS = 9, 1000
 _NAMES = {
     "ApproxDP": "the smallest delta at this epsilon",
     "BoundedRange": "the range of the losses",
@@ -51,13 +51,15 @@ class Violation:
         return decimal(short)
 
     def text(self) -> str:
-        claimed = decimal(Fraction(int(self.claimed.p), int(self.claimed.q)))
+        exactly = Fraction(int(self.claimed.p), int(self.claimed.q))
         if self.at_least == float("inf"):
-            return f"{_NAMES[self.kind]} is infinite, and {claimed} is claimed"
-        return (
-            f"{_NAMES[self.kind]} is at least {decimal(self.at_least)}, and {claimed} is claimed: "
-            f"a gap of {self.gap}"
-        )
+            return f"{_NAMES[self.kind]} is infinite, and {decimal(exactly)} is claimed"
+        digits = _DIGITS
+        while decimal(exactly, digits) == decimal(self.at_least, digits) and digits < _MOST_DIGITS:
+            digits *= 2
+        least, claimed = (decimal(x, digits) for x in (self.at_least, exactly))
+        what = f"{_NAMES[self.kind]} is at least {least}, and {claimed} is claimed"
+        return f"{what}: a gap of {self.gap}"
 
 
 def is_supported(claim: Guarantee) -> bool:
@@ -82,7 +84,7 @@ def violation(subject: object, claim: Guarantee, fields: Fields) -> Violation | 
     return None if found is None else Violation(kind, fields, found)
 
 
-def decimal(value: Number) -> str:
+def decimal(value: Number, digits: int = _DIGITS) -> str:
     """A few digits, rounded down.
 
     >>> decimal(Fraction(2, 3)), decimal(Fraction(1, 2)), decimal(float("inf"))
@@ -90,7 +92,7 @@ def decimal(value: Number) -> str:
     """
     if isinstance(value, float):
         return "infinity" if value == float("inf") else repr(value)
-    context = Context(prec=_DIGITS, rounding=ROUND_FLOOR)
+    context = Context(prec=digits, rounding=ROUND_FLOOR)
     quotient = context.divide(Decimal(value.numerator), Decimal(value.denominator))
     return f"{quotient.normalize(context):g}" if quotient else "0"
 

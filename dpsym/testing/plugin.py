@@ -75,7 +75,8 @@ def pytest_runtest_makereport(item: pytest.Item, call: pytest.CallInfo[None]) ->
     if not isinstance(error, failures.Failure):
         return
     report = outcome.get_result()
-    report.longrepr = f"{_place(item, call.excinfo)}: {type(error).__name__}\n{error.report}"
+    what = f"{type(error).__name__}: {error.report}"
+    report.longrepr = f"{what}\n  {_place(item, call.excinfo)}"
     if error.script:
         report.sections.append(("dpsym: a script that reproduces it", error.script))
 
@@ -89,7 +90,8 @@ def pytest_terminal_summary(terminalreporter: Any, config: pytest.Config) -> Non
 def _place(item: pytest.Item, found: pytest.ExceptionInfo[BaseException]) -> str:
     """The line of the test that was running."""
     own = [entry for entry in found.traceback if Path(entry.path) == item.path]
-    return f"{item.nodeid}, line {own[-1].lineno + 1}" if own else item.nodeid
+    line = f", line {own[-1].lineno + 1}" if own else ""
+    return f"in {item.nodeid}{line}"
 
 
 class _Keeper:

@@ -14,12 +14,12 @@ from dpsym.errors import InputError, UnsupportedError
 from dpsym.guarantees import Both, Guarantee
 from dpsym.mechanisms.base import Mechanism
 from dpsym.testing.defaults import current, keep
-from dpsym.testing.domains import Domain, drawn, rounded
+from dpsym.testing.domains import Domain, smallest_failure
 from dpsym.testing.failures import ClaimFails, NotDecided
 from dpsym.testing.findings import Violation, fields_of, is_supported, values_text, violation
 from dpsym.testing.outcomes import Outcome
 from dpsym.testing.scripts import Code
-from dpsym.testing.searching import count_of, smallest
+from dpsym.testing.searching import count_of
 from dpsym.testing.substituting import at, symbols_in
 from dpsym.verdicts import Proved, Refuted, Unknown, Vacuous, Verdict
 
@@ -135,8 +135,7 @@ class _Test:
         """The smallest parameters at which rigorous numbers refute the claim."""
         if not any(map(is_supported, self.claims)):
             return None
-        found = smallest(drawn(self.domain, self.symbols), self.fails, examples)
-        return None if found is None else rounded(found, self.domain, self.fails)
+        return smallest_failure(self.domain, self.symbols, self.fails, examples)
 
     def fails(self, values: Values) -> bool:
         return self.violation(values) is not None
@@ -192,7 +191,7 @@ class _Test:
                     refuted.append((values, found))
             return any(values == item for item, _ in refuted)
 
-        worst = smallest(drawn(self.domain, self.symbols), look, examples)
+        worst = smallest_failure(self.domain, self.symbols, look, examples)
         if worst is not None:
             (witness,) = (found for values, found in refuted if values == worst)
             raise _kept(_by_witness(self, witness, (), worst))

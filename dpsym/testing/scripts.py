@@ -55,7 +55,9 @@ class Code:
         self._symbols: dict[str, str] = {}
 
     def head(self) -> str:
-        lines = ["import dpsym as dp", *sorted(self._imports)]
+        own = sorted(self._imports, key=lambda line: (not line.startswith("from __future__"), line))
+        others = [line for line in own if not line.startswith("from dpsym.")]
+        lines = [*others, "import dpsym as dp", *(line for line in own if line not in others)]
         if self._sympy:
             lines.append(f"from sympy import {', '.join(sorted(self._sympy))}")
         if self._symbols:
@@ -157,8 +159,9 @@ def _declared(symbol: sp.Symbol) -> dict[str, bool]:
 # --- functions of the user ------------------------------------------------------------------------
 
 
-def source_of(function: Callable[..., object]) -> str | None:
-    """Python that defines a function in a script of its own; None if that can not be told.
+def source_of(function: Callable[..., object]) -> tuple[list[str], str] | None:
+    """Imports and definitions that define a function in a script of its own; None if that can not
+    be told.
 
     What is in a module that a script can import is imported. What is in a test is copied, with
     the constants and the functions of that test that it uses.
@@ -173,7 +176,7 @@ def source_of(function: Callable[..., object]) -> str | None:
     imports = [line for line in lines.values() if line.startswith(("import ", "from "))]
     others = [line for line in lines.values() if line not in imports]
     future = ["from __future__ import annotations"] if _annotated(lines) else []
-    return "\n".join([*future, *sorted(imports)]) + "\n" * 2 + "\n\n".join(others)
+    return [*future, *sorted(imports)], "\n\n\n".join(others)
 
 
 def _annotated(lines: Mapping[str, str]) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any, TypeVar
 
-from hypothesis import HealthCheck, Phase, Verbosity, find, settings
+from hypothesis import HealthCheck, Phase, Verbosity, currently_in_test_context, find, settings
 from hypothesis.errors import NoSuchExample, Unsatisfiable
 from hypothesis.strategies import SearchStrategy
 
@@ -25,6 +25,15 @@ def smallest(
 
     Raises: InputError if there are no examples at all.
     """
+    nested = HealthCheck.nested_given
+    if currently_in_test_context() and nested not in settings().suppress_health_check:
+        raise InputError(
+            "parameters",
+            "numbers for all of them within a Hypothesis test, as draws do not nest (or "
+            "suppress_health_check=[HealthCheck.nested_given] in its settings)",
+            None,
+            got="symbols",
+        )
     own = settings(
         max_examples=examples,
         database=None,

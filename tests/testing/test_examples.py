@@ -6,9 +6,11 @@ import re
 
 import pytest
 
+from dpsym import testing
 from tests.repo.source import ROOT
 
 pytest_plugins = ["pytester"]
+LOADED = [getattr(testing, name) for name in testing.__all__]  # pytester unloads what is new
 EXAMPLES = ROOT / "examples"
 
 
