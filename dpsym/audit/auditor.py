@@ -1,0 +1,275 @@
+"""Every goal of a certificate tried; and of the rules that lead to a false one, which is to blame."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from fractions import Fraction
+from hashlib import blake2b
+
+import mpmath
+
+from dpsym.audit import grids
+from dpsym.audit.guarantees import Atoms
+from dpsym.audit.points import Exact, Points, UndefinedFact
+from dpsym.audit.replay import Step, replay
+from dpsym.audit.values import (
+    DIGITS,
+    MORE_DIGITS,
+    Evaluator,
+    Number,
+    Undefined,
+    Unsure,
+    over,
+    sign,
+    value,
+)
+from dpsym.goals import goal_text, guarantee_text
+from dpsym.kernel.certificate import verify
+from dpsym.kernel.rules import RULES, Goal
+from dpsym.kernel.sequents import Sequent
+from dpsym.kernel.statements import PREFIX, RATIO, REAL, Fact, Mechanism, Statement
+from dpsym.audit.worlds import World
+from dpsym.printing import show_fact, sides
+
+POINTS = 6
+_ATTEMPTS = 10  # for each point
+_HARDER = 8  # how much more is done to find the rule to blame
+_WORLDS = 2  # at each point
+
+
+@dataclass(frozen=True)
+class Finding:
+    """A goal is false: where, and what one sees there."""
+
+    at: Exact
+    seen: tuple[str, ...]
+    atoms: Atoms = ()
+
+
+@dataclass(frozen=True)
+class Fault:
+    """A step whose conclusion is false, and whose premises seem to be true."""
+
+    rule: str
+    result: int
+    step: int
+    goal: str
+    finding: Finding
+
+    def text(self) -> str:
+        """What is wrong, in a few lines."""
+        place = ", ".join(f"{name} = {number}" for name, number in self.finding.at.items())
+        return "\n".join(
+            [
+                f"the rule {self.rule} (result {self.result}, step {self.step}) concludes what is "
+                "false:",
+                *(f"  {line}" for line in self.goal.splitlines()),
+                f"at {place or 'every point'}:",
+                *(f"  {line}" for line in self.finding.seen),
+            ]
+        )
+
+
+@dataclass
+class Audit:
+    """What was tried of a certificate, and what was found.
+
+    ``tried`` and ``untried`` count, for each rule, conclusions that were evaluated somewhere and
+    conclusions for which no point or no distributions were found.
+    """
+
+    goal: str
+    faults: list[Fault] = field(default_factory=list)
+    steps: int = 0
+    points: int = 0
+    worlds: int = 0
+    tried: Counter[str] = field(default_factory=Counter)
+    untried: Counter[str] = field(default_factory=Counter)
+
+
+def audit(text: str, seed: int = 0, points: int = POINTS) -> Audit:
+    """Try every goal of a certificate at so many points.
+
+    Raises dpsym.kernel.refusal.Refusal for a certificate that the kernel does not accept.
+
+    >>> import dpsym as dp
+    >>> from sympy import symbols
+    >>> e = symbols("e", nonnegative=True)
+    >>> found = audit(dp.prove(dp.compose(dp.PureDP(e), dp.PureDP(e)), dp.PureDP(2*e)).certificate())
+    >>> found.faults, sum(found.untried.values())
+    ([], 0)
+    """
+    result = verify(text)
+    return _Auditor(seed, points).run(replay(result))
+
+
+class _Auditor:
+    def __init__(self, seed: int, points: int) -> None:
+        self.seed, self.count = seed, points
+        self.points = Points(random.Random(seed))
+        self.found: dict[Goal, Finding | None] = {}
+        self.reached: dict[Goal, int] = {}
+        self.out = Audit("")
+
+    def run(self, steps: list[Step]) -> Audit:
+        out = self.out
+        out.steps = len(steps)
+        for one in steps:
+            if one.goal not in self.found:
+                self.found[one.goal] = self.search(one.goal, self.count)
+            (out.tried if self.reached[one.goal] else out.untried)[one.rule] += 1
+        for one in steps:
+            finding = self.found[one.goal]
+            if finding is not None and not any(self.is_false(p, finding) for p in one.premises):
+                out.faults.append(
+                    Fault(one.rule, one.result, one.number, _shown(one.goal), finding)
+                )
+        return out
+
+    def is_false(self, premise: Step, finding: Finding) -> bool:
+        """Whether a premise of a false conclusion is seen to be false, after a closer look."""
+        if self.found[premise.goal] is None:
+            self.found[premise.goal] = self.search(premise.goal, self.count * _HARDER, finding)
+        return self.found[premise.goal] is not None
+
+    def search(self, goal: Goal, count: int, near: Finding | None = None) -> Finding | None:
+        """A point at which the goal is false."""
+        key = f"{self.seed} {count} {goal!r}".encode()
+        self.points.source = random.Random(blake2b(key, digest_size=8).hexdigest())
+        self.reached.setdefault(goal, 0)
+        bases = [None] if near is None else [None, *_bases(near)]
+        for base in bases:
+            share = count if base is None else max(2, count // 4)
+            found = self._search(goal, share, base)
+            if found is not None:
+                return found
+        return None
+
+    def _search(self, goal: Goal, count: int, base: Exact | None) -> Finding | None:
+        sequent = isinstance(goal, Sequent)
+        kinds = dict.fromkeys(sorted(goal.vars), REAL) if sequent else dict(goal.variables)
+        facts = goal.hypotheses if isinstance(goal, Sequent) else goal.facts
+        most = count * (_ATTEMPTS if sequent else 4)
+        try:
+            drawn = self.points.draw(facts, kinds, count, most, sequent, base)
+            for number, at in enumerate(drawn):
+                if isinstance(goal, Sequent):
+                    found = self.sequent(goal, at)
+                elif number * 2 < count:
+                    found = self.statement(goal, at)
+                else:
+                    break
+                if found is not None:
+                    return found
+        except UndefinedFact as undefined:
+            self.reached[goal] += 1
+            said = f"the hypothesis {show_fact(undefined.fact)} is undefined"
+            return Finding(_kept(undefined.at, kinds), (said,))
+        return None
+
+    def sequent(self, goal: Sequent, at: Exact) -> Finding | None:
+        """Whether the goal is false, or undefined, at a point where the hypotheses hold."""
+        for digits in (DIGITS, MORE_DIGITS):
+            try:
+                with mpmath.workdps(digits):
+                    right = Evaluator(dict(at)).holds(goal.goal)
+                self._counted(goal)
+                return None if right else Finding(at, (_two_sides(goal.goal, at),))
+            except Undefined:
+                self._counted(goal)
+                return Finding(at, (f"{show_fact(goal.goal)} is undefined",))
+            except Unsure:
+                continue
+        if self._nearly_equal(goal.goal, at):
+            self._counted(goal)
+        return None
+
+    def _nearly_equal(self, fact: Fact, at: Exact) -> bool:
+        """Whether the two sides agree to very many digits: then the point counts."""
+        try:
+            number = value(fact.term, dict(at), MORE_DIGITS)
+        except (Undefined, Unsure):
+            return False
+        return isinstance(number, Fraction) or bool(number.radius < mpmath.mpf(10) ** -DIGITS)
+
+    def _counted(self, goal: Goal) -> None:
+        self.reached[goal] += 1
+        self.out.points += 1
+
+    def statement(self, goal: Statement, at: Exact) -> Finding | None:
+        world = World(self.points.source, at)
+        only = goal.stages[0] if len(goal.stages) == 1 else None
+        if isinstance(only, Mechanism):
+            return self._mechanism(goal, only, world)
+        for _ in range(_WORLDS):
+            try:
+                atoms = world.joint(goal)
+            except (Undefined, Unsure):
+                continue
+            if atoms is None:
+                continue
+            self.reached[goal] += 1
+            self.out.worlds += 1
+            claim = world.lacking(goal, atoms)
+            if claim is not None:
+                said = f"these distributions do not have {guarantee_text(claim)}:"
+                masses = [f"  ({_number(p)}, {_number(q)})" for p, q in atoms]
+                return Finding(at, (said, "  masses (p, q) of the outcomes", *masses), atoms)
+        return None
+
+    def _mechanism(self, goal: Statement, only: Mechanism, world: World) -> Finding | None:
+        """One explicit mechanism: exactly, if its outcomes are few, or on a grid of outputs."""
+        for pair in only.pairs:
+            place = world.parameters(pair)
+            if place is None:
+                continue
+            for claim in goal.claims:
+                self.reached[goal] += 1
+                self.out.worlds += 1
+                said = grids.lacking(pair, claim, place)
+                if said is not None:
+                    shown = f"the pair {pair.label!r} does not have {guarantee_text(claim)}"
+                    return Finding(place, (shown, said))
+        return None
+
+
+def _kept(at: Exact, kinds: dict[str, str]) -> Exact:
+    return {name: at[name] for name in kinds if name in at}
+
+
+def _bases(near: Finding) -> Iterator[Exact]:
+    """The point, with likelihood ratios of the distributions that were found there."""
+    yield near.at
+    ratios: list[Fraction] = []
+    for p, q in near.atoms:
+        if p != 0 and q != 0:
+            ratio = over(p, q)
+            ratios.append(ratio if isinstance(ratio, Fraction) else Fraction(float(ratio.middle)))
+    for ratio in list(dict.fromkeys(ratios))[:6]:
+        yield {**near.at, RATIO: ratio, PREFIX: ratio}
+
+
+def _two_sides(fact: Fact, at: Exact) -> str:
+    """The relation, with the values of its sides."""
+    left, rel, right = sides(fact)
+    try:
+        numbers = [_number(value(item, dict(at), MORE_DIGITS)) for item in (left, right)]
+    except (Undefined, Unsure):
+        return f"{show_fact(fact)} is false"
+    return f"{show_fact(fact)} is false: {numbers[0]} {rel} {numbers[1]}"
+
+
+def _number(number: Number) -> str:
+    if isinstance(number, Fraction):
+        return str(number) if len(str(number)) < 40 else f"{float(number):.17g}"
+    return str(mpmath.nstr(number.middle, 30))
+
+
+def _shown(goal: Goal) -> str:
+    return goal_text(goal)
+
+
+__all__ = ["POINTS", "RULES", "Audit", "Fault", "audit", "sign"]

@@ -1,0 +1,284 @@
+"""Explicit densities and masses on fixed grids of outputs, in floating point, twice: coarse and fine.
+
+The two say how good they are. What is nearer than ``CLEAR`` is left open, so that what is equal is
+never taken for a violation; a claim that is a little false can pass.
+"""
+
+from __future__ import annotations
+
+import math
+import random
+from collections.abc import Callable, Mapping
+from fractions import Fraction
+from functools import lru_cache
+from typing import Any, TypeAlias
+
+import mpmath
+import numpy as np
+
+from dpsym.audit.guarantees import ORDERS, Atoms
+from dpsym.audit.values import Ball, Unsure
+from dpsym.kernel.statements import INTEGER, RATIO, Fact, Guarantee, Pair, Region
+from dpsym.kernel.terms import Term
+
+Array: TypeAlias = Any
+CLEAR = 2e-3  # by how much, relatively, a claim must be false
+EXACT = 1e-3  # how far from 1 a mass may be seen
+_FAR = 9.0  # asinh of the largest output
+_SIZES = (6000, 9001)
+
+
+@lru_cache(maxsize=2)
+def _line(size: int) -> tuple[Array, Array]:
+    """Gauss points of panels that are narrow near 0 and reach to about 4000, and their weights."""
+    edges = np.sinh(np.linspace(-_FAR - 0.0137, _FAR, size))
+    nodes, weights = np.polynomial.legendre.leggauss(3)
+    middle, half = (edges[1:] + edges[:-1]) / 2, np.diff(edges) / 2
+    return (middle[:, None] + half[:, None] * nodes).ravel(), (half[:, None] * weights).ravel()
+
+
+@lru_cache(maxsize=2)
+def _whole(size: int) -> tuple[Array, Array]:
+    places = np.arange(-float(size // 10), float(size // 10 + 1))
+    return places, np.ones(len(places))
+
+
+def array(item: Term, env: Mapping[str, Array]) -> Array:
+    """The term at every point at once; nan where it is undefined."""
+    memo: dict[Term, Array] = {}
+
+    def walk(node: Term) -> Array:
+        if node not in memo:
+            memo[node] = made(node)
+        return memo[node]
+
+    def made(node: Term) -> Array:
+        op = node.op
+        if op == "num":
+            return int(node.value.p) / int(node.value.q)
+        if op == "var":
+            if node.value not in env:
+                raise Unsure
+            return env[node.value]
+        if op == "pi":
+            return math.pi
+        args = [walk(arg) for arg in node.args]
+        if op in ("add", "mul"):
+            out = args[0]
+            for arg in args[1:]:
+                out = out + arg if op == "add" else out * arg
+            return out
+        if op == "pow":
+            count = int(node.value)
+            base = np.where(np.equal(args[0], 0), np.nan, args[0]) if count < 0 else args[0]
+            return np.asarray(base, dtype=float) ** float(count)
+        if op == "ite":
+            chosen = np.where(np.greater_equal(args[0], 0), args[1], args[2])
+            return np.where(np.isnan(args[0]), np.nan, chosen)
+        if op in ("max", "min"):
+            return (np.maximum if op == "max" else np.minimum)(*args)
+        return _FUNCTIONS[op](np.asarray(args[0], dtype=float))
+
+    with np.errstate(all="ignore"):
+        return walk(item)
+
+
+def _log(arg: Array) -> Array:
+    return np.log(np.where(arg > 0, arg, np.nan))
+
+
+_erfc = np.vectorize(math.erfc, otypes=[float])
+_lgamma = np.vectorize(lambda x: math.lgamma(x) if x > 0 else math.nan, otypes=[float])
+_FUNCTIONS: dict[str, Callable[[Array], Array]] = {
+    "exp": np.exp,
+    "log": _log,
+    "sqrt": np.sqrt,
+    "erfc": _erfc,
+    "atan": np.arctan,
+    "lgamma": _lgamma,
+    "abs": np.abs,
+}
+
+
+def _true(facts: tuple[Fact, ...], env: Mapping[str, Array]) -> Array:
+    """Where all facts are defined and hold."""
+    held: Array = True
+    for fact in facts:
+        number = array(fact.term, env)
+        with np.errstate(all="ignore"):
+            side = {">=": np.greater_equal, ">": np.greater, "!=": np.not_equal}[fact.rel]
+            held = held & side(number, 0) & ~np.isnan(number)
+    return held
+
+
+Grid = tuple[Array, Array]  # masses of p and q
+
+
+@np.errstate(all="ignore")
+def grid(pair: Pair, at: Mapping[str, Fraction], size: int) -> Grid:
+    """The masses of P and Q near each point of the grid. Raises ``Unsure``."""
+    if not pair.regions:
+        raise Unsure
+    env = {name: float(number) for name, number in at.items()}
+    parts = [_region(region, env, size) for region in pair.regions]
+    p, q = (np.concatenate([part[i] for part in parts]) for i in (0, 1))
+    return p, q
+
+
+def _region(region: Region, at: Mapping[str, float], size: int) -> Grid:
+    if region.output is None:
+        weight = 1.0 if region.weight is None else float(array(region.weight, at))
+        found = [float(array(item, at)) for item in (region.p, region.q)]
+        if not all(map(math.isfinite, (*found, weight))):
+            raise Unsure
+        return np.array([found[0] * weight]), np.array([found[1] * weight])
+    places, widths = _whole(size) if region.kind == INTEGER else _line(size)
+    env = {**at, region.output: places}
+    inside = np.broadcast_to(_true(region.facts, env), places.shape)
+    both = []
+    for item in (region.p, region.q):
+        found = np.broadcast_to(array(item, env), places.shape)
+        found = np.where(inside, np.where(np.abs(places) > 60, np.nan_to_num(found), found), 0.0)
+        if not np.all(np.isfinite(found)):
+            raise Unsure
+        both.append(found * widths)
+    return both[0], both[1]
+
+
+def _normal(pair: Pair, at: Mapping[str, Fraction], size: int) -> Grid:
+    """As ``grid``, of mass 1. Raises ``Unsure`` where the grid does not see that."""
+    p, q = grid(pair, at, size)
+    masses = float(p.sum()), float(q.sum())
+    if min(p.min(), q.min()) < 0 or not all(map(math.isfinite, masses)) or min(masses) <= 0:
+        raise Unsure
+    if pair.normalised and any(abs(mass - 1) > EXACT for mass in masses):
+        raise Unsure
+    if abs(masses[0] / masses[1] - 1) > EXACT:
+        raise Unsure
+    return p / masses[0], q / masses[1]
+
+
+def lacking(pair: Pair, claim: Guarantee, at: Mapping[str, Fraction]) -> str | None:
+    """Why the pair clearly lacks the guarantee, as both grids say."""
+    try:
+        found = [_reason(pair, claim, at, size) for size in _SIZES]
+    except (Unsure, OverflowError, FloatingPointError):
+        return None
+    if None in found:
+        return None
+    return found[-1]
+
+
+@np.errstate(all="ignore")
+def _reason(pair: Pair, claim: Guarantee, at: Mapping[str, Fraction], size: int) -> str | None:
+    if claim.name == "Distributions":
+        p, q = grid(pair, at, size)
+        for name, item in (("p", p), ("q", q)):
+            if item.min() < -1e-9:
+                return f"{name} is negative somewhere"
+            if abs(item.sum() - 1) > 30 * EXACT and not _cut_off(item):
+                return f"the mass of {name} is about {item.sum():.6g}"
+        return None
+    p, q = _normal(pair, at, size)
+    ways = [(p, q), (q, p)] if claim.two_way else [(q, p) if claim.reverse else (p, q)]
+    env = {name: float(number) for name, number in at.items()}
+    return next((said for one, two in ways if (said := _one_way(claim, one, two, env))), None)
+
+
+def _cut_off(item: Array) -> bool:
+    """Whether the grid may miss mass: at its ends, or in a narrow peak."""
+    edge = float(np.abs(item[:30]).sum() + np.abs(item[-30:]).sum())
+    return edge > 1e-7 or float(np.abs(item).max()) > 0.05
+
+
+def _above(value: float, bound: float, what: str) -> str | None:
+    if math.isnan(value) or math.isnan(bound):
+        raise Unsure
+    clear = value - bound > CLEAR * max(abs(value), abs(bound), 0.05)
+    return f"{what} is about {value:.9g} > {bound:.9g}" if clear else None
+
+
+def _one_way(claim: Guarantee, p: Array, q: Array, at: Mapping[str, float]) -> str | None:
+    name = claim.name
+    both, alone = (p > 1e-250) & (q > 1e-250), (q <= 0) & (p > 1e-6)
+    singular = float(p[alone].sum())
+    if name == "MomentBound":
+        return _moment(claim, p, q, at)
+    args = [float(array(arg, at)) for arg in claim.args if arg is not None]
+    if not all(map(math.isfinite, args)):
+        raise Unsure
+    loss = np.where(both, np.log(np.where(both, p, 1.0)) - np.log(np.where(both, q, 1.0)), 0.0)
+    infinite = "there is mass where the loss is infinite" if singular > 1e-3 else None
+    if name in ("PureDP", "BoundedRange"):
+        real = loss[both & (p > 1e-14)]
+        least = real.min() if name == "BoundedRange" else 0.0
+        return infinite or _above(float(real.max() - least), args[0], "the loss")
+    if name == "ApproxDP":
+        mass = float(np.maximum(p - math.exp(args[0]) * q, 0).sum())
+        return _above(mass, args[1], "the sum of max(p - e^epsilon q, 0)")
+    if name == "ProbabilisticDP":
+        surely = p > math.exp(args[0]) * q * 1.001
+        return _above(float(p[surely].sum()), args[1], "the mass of losses above epsilon")
+    if name == "KLDP":
+        return infinite or _above(float((p * loss).sum()), args[0], "the divergence")
+    if name == "GDP":
+        return infinite or _gaussian(p, q, loss, args[0])
+    orders = [args[0]]
+    if name in ("ZCDP", "TCDP"):
+        end = args[1] if name == "TCDP" else math.inf
+        orders = [float(order) for order in ORDERS if order < end]
+    for order in orders:
+        bound = args[0] * order if name in ("ZCDP", "TCDP") else args[1]
+        moment = float(np.where(both, p * np.exp((order - 1) * loss), 0.0).sum())
+        limit = math.exp((order - 1) * bound)
+        said = f"the moment of order {order:.6g}"
+        if order < 1 and _above(limit, moment, said):
+            return f"{said} is about {moment:.9g} < {limit:.9g}"
+        if order > 1 and (infinite or _above(moment, limit, said)):
+            return infinite or _above(moment, limit, said)
+    return None
+
+
+def _gaussian(p: Array, q: Array, loss: Array, mu: float) -> str | None:
+    for epsilon in np.linspace(-4, 4, 17) * max(mu, 0.1):
+        mass = float(np.maximum(p - math.exp(epsilon) * q, 0).sum())
+        sides = [math.erfc(-(s * mu / 2 - epsilon / mu) / math.sqrt(2)) / 2 for s in (1, -1)]
+        said = _above(mass, sides[0] - math.exp(epsilon) * sides[1], f"at epsilon = {epsilon:.6g}")
+        if said:
+            return said
+    return None
+
+
+def _moment(claim: Guarantee, p: Array, q: Array, at: Mapping[str, float]) -> str | None:
+    f, ray, bound = claim.args
+    if f is None or bound is None:
+        raise Unsure
+    both, alone = (p > 1e-250) & (q > 1e-250), (q <= 0) & (p > 1e-6)
+    ratio = np.where(both, p, 1.0) / np.where(both, q, 1.0)
+    inside = float(np.where(both, q * array(f, {**at, RATIO: ratio}), 0.0).sum())
+    mass = float(p[alone].sum())
+    if mass > 1e-3 and ray is None:
+        return "there is mass where the moment is infinite"
+    more = mass * float(array(ray, at)) if ray is not None else 0.0
+    return _above(inside + more, float(array(bound, at)), "the moment")
+
+
+def binned(pair: Pair, at: Mapping[str, Fraction], source: random.Random) -> Atoms | None:
+    """The pair, seen through a few bins of the loss; masses with what the grid may be wrong by."""
+    try:
+        p, q = _normal(pair, at, _SIZES[0])
+    except (Unsure, OverflowError):
+        return None
+    with np.errstate(all="ignore"):
+        loss = np.log(np.maximum(p, 1e-300)) - np.log(np.maximum(q, 1e-300))
+        seen = (p + q) > 1e-12
+    cuts = np.quantile(loss[seen], sorted(source.random() for _ in range(3))) if seen.any() else []
+    place = np.searchsorted(cuts, loss)
+    atoms = []
+    for i in range(4):
+        sums = float(p[place == i].sum()), float(q[place == i].sum())
+        if max(sums) > 1e-9:
+            atoms.append(tuple(Ball(mpmath.mpf(s), mpmath.mpf(s) * CLEAR) for s in sums))
+    if any(mass.middle < 1e-9 for atom in atoms for mass in atom):
+        return None
+    return tuple((a, b) for a, b in atoms)

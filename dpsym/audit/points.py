@@ -1,0 +1,203 @@
+"""Random points at which facts hold, extreme ones among them.
+
+A variable that facts bound, given the ones chosen before it, is chosen within these bounds: at an
+end, close to one, or between; others are of all sizes. All values are exact.
+"""
+
+from __future__ import annotations
+
+import random
+from collections import deque
+from collections.abc import Iterator, Mapping
+from fractions import Fraction
+from functools import lru_cache
+from math import ceil, floor
+
+import mpmath
+
+from dpsym.audit.values import DIGITS, Evaluator, Number, Undefined, Unsure, ball, minus, over, sign
+from dpsym.kernel.statements import INTEGER, Fact
+from dpsym.kernel.terms import Term
+
+Exact = dict[str, Fraction]
+_PLAIN = [Fraction(k, 8) for k in (1, 2, 3, 4, 6, 8, 8, 12, 16, 24, 40)]
+_EXTREME = [Fraction(1, 10**9), Fraction(1, 1000), Fraction(10), Fraction(100), Fraction(10**5)]
+_REMEMBERED = 40
+_CLOSE = [Fraction(1, 10**k) for k in (1, 3, 8)]
+
+
+class UndefinedFact(Exception):
+    """A fact that is undefined at a point where the facts before it hold."""
+
+    def __init__(self, fact: Fact, at: Exact) -> None:
+        self.fact, self.at = fact, at
+        super().__init__(fact, at)
+
+
+class Points:
+    """A source of points that remembers where earlier facts held."""
+
+    def __init__(self, source: random.Random) -> None:
+        self.source = source
+        self.seen: deque[Exact] = deque(maxlen=_REMEMBERED)
+
+    def draw(
+        self,
+        facts: tuple[Fact, ...],
+        kinds: Mapping[str, str],
+        count: int,
+        attempts: int,
+        extreme: bool = True,
+        base: Exact | None = None,
+    ) -> Iterator[Exact]:
+        """Up to ``count`` different points; ``base`` has values that are kept, if that can be.
+        Raises ``UndefinedFact``."""
+        found: list[Exact] = []
+        if not kinds:
+            attempts = 1
+        for number in range(attempts):
+            at = self._candidate(facts, kinds, extreme, base, number)
+            if at is not None and at not in found and self.satisfies(facts, at):
+                found.append(at)
+                self.seen.append(at)
+                yield at
+                if len(found) >= count:
+                    return
+
+    def satisfies(self, facts: tuple[Fact, ...], at: Exact) -> bool:
+        """Whether all facts hold, as far as the digits tell. Raises ``UndefinedFact``."""
+        with mpmath.workdps(DIGITS):
+            values = Evaluator(dict(at))
+            for fact in facts:
+                try:
+                    if not values.holds(fact):
+                        return False
+                except Unsure:
+                    return False
+                except Undefined:
+                    raise UndefinedFact(fact, at) from None
+        return True
+
+    def _candidate(
+        self,
+        facts: tuple[Fact, ...],
+        kinds: Mapping[str, str],
+        extreme: bool,
+        base: Exact | None,
+        number: int,
+    ) -> Exact | None:
+        at: Exact = {}
+        known = base
+        if base is None and self.seen and number % 2:
+            known = self.source.choice(self.seen)
+        if known is not None:
+            loss = 0.0 if number < 2 and base is not None else self.source.choice((0.0, 0.2, 0.5))
+            at = {x: v for x, v in known.items() if x in kinds and self.source.random() >= loss}
+            at = {x: v for x, v in at.items() if kinds[x] != INTEGER or v.denominator == 1}
+        left = [name for name in kinds if name not in at]
+        self.source.shuffle(left)
+        for name in left:
+            value = self._value(name, kinds[name], facts, at, extreme)
+            if value is None:
+                return None
+            at[name] = value
+        return at
+
+    def _value(
+        self, name: str, kind: str, facts: tuple[Fact, ...], at: Exact, extreme: bool
+    ) -> Fraction | None:
+        low, high = _bounds(name, facts, at)
+        if kind == INTEGER:
+            low = None if low is None else Fraction(ceil(low))
+            high = None if high is None else Fraction(floor(high))
+        if low is not None and high is not None and low > high:
+            return None
+        step = self._step(extreme)
+        if low is not None and high is not None:
+            room = high - low
+            inside = Fraction(self.source.randint(1, 15), 16)
+            close = self.source.choice(_CLOSE)
+            value = self.source.choice(
+                (
+                    low,
+                    high,
+                    low + room * inside,
+                    low + room * inside,
+                    low + room * inside,
+                    low + room * close,
+                    high - room * close,
+                    low + min(room, step),
+                    high - min(room, step),
+                )
+            )
+        elif low is not None:
+            value = low + self.source.choice((Fraction(0), step, step, step))
+        elif high is not None:
+            value = high - self.source.choice((Fraction(0), step, step, step))
+        else:
+            value = self.source.choice((1, 1, 1, -1)) * self.source.choice((step, step, Fraction(0)))
+        if kind == INTEGER:
+            value = Fraction(round(value))
+        return value.limit_denominator(10**12)
+
+    def _step(self, extreme: bool) -> Fraction:
+        if extreme and self.source.random() < 0.25:
+            return self.source.choice(_EXTREME)
+        if self.source.random() < 0.3:
+            return Fraction(self.source.randint(1, 64), 16)
+        return self.source.choice(_PLAIN)
+
+
+def _bounds(
+    name: str, facts: tuple[Fact, ...], at: Exact
+) -> tuple[Fraction | None, Fraction | None]:
+    """The greatest lower and least upper bound that affine facts give, once the rest is known."""
+    low: Fraction | None = None
+    high: Fraction | None = None
+    for fact in facts:
+        names = fact.term.vars
+        if fact.rel == "!=" or name not in names or not all(x in at or x == name for x in names):
+            continue
+        if not _affine(fact.term, name):
+            continue
+        end = _end(fact.term, name, at)
+        if end is None:
+            continue
+        place, rising = end
+        if rising:
+            low = place if low is None else max(low, place)
+        else:
+            high = place if high is None else min(high, place)
+    return low, high
+
+
+def _end(item: Term, name: str, at: Exact) -> tuple[Fraction, bool] | None:
+    """Where an affine term is zero, and whether it increases."""
+    try:
+        with mpmath.workdps(DIGITS):
+            first, second = (Evaluator({**at, name: Fraction(k)})(item) for k in (1, 2))
+            slope = minus(second, first)
+            side = sign(slope)
+            if side == 0:
+                return None
+            return _near(minus(Fraction(1), over(first, slope))), side > 0
+    except (Undefined, Unsure):
+        return None
+
+
+def _near(number: Number) -> Fraction:
+    if isinstance(number, Fraction):
+        return number
+    middle = ball(number).middle
+    return Fraction(int(mpmath.floor(middle * 2**60)), 2**60)
+
+
+@lru_cache(maxsize=20_000)
+def _affine(item: Term, name: str) -> bool:
+    """Whether the term is evidently affine in the variable."""
+    if name not in item.vars or item.op == "var":
+        return True
+    if item.op == "add":
+        return all(_affine(arg, name) for arg in item.args)
+    moving = [arg for arg in item.args if name in arg.vars]
+    return item.op == "mul" and len(moving) == 1 and _affine(moving[0], name)
