@@ -110,6 +110,7 @@ class _Auditor:
     def __init__(self, seed: int, points: int) -> None:
         self.seed, self.count = seed, points
         self.points = Points(random.Random(seed))
+        self.plain = Points(random.Random(seed))  # without extreme values, for distributions
         self.found: dict[Goal, Finding | None] = {}
         self.reached: dict[Goal, int] = {}
         self.out = Audit("")
@@ -138,7 +139,8 @@ class _Auditor:
     def search(self, goal: Goal, count: int, near: Finding | None = None) -> Finding | None:
         """A point at which the goal is false."""
         key = f"{self.seed} {count} {goal!r}".encode()
-        self.points.source = random.Random(blake2b(key, digest_size=8).hexdigest())
+        source = random.Random(blake2b(key, digest_size=8).hexdigest())
+        self.points.source = self.plain.source = source
         self.reached.setdefault(goal, 0)
         bases = [None] if near is None else [None, *_bases(near)]
         for base in bases:
@@ -154,7 +156,8 @@ class _Auditor:
         facts = goal.hypotheses if isinstance(goal, Sequent) else goal.facts
         most = count * (_ATTEMPTS if sequent else 4)
         try:
-            drawn = self.points.draw(facts, kinds, count, most, sequent, base)
+            points = self.points if sequent else self.plain
+            drawn = points.draw(facts, kinds, count, most, sequent, base)
             for number, at in enumerate(drawn):
                 if isinstance(goal, Sequent):
                     found = self.sequent(goal, at)
@@ -200,7 +203,7 @@ class _Auditor:
         self.out.points += 1
 
     def statement(self, goal: Statement, at: Exact) -> Finding | None:
-        world = World(self.points.source, at)
+        world = World(self.plain.source, at)
         only = goal.stages[0] if len(goal.stages) == 1 else None
         if isinstance(only, Mechanism):
             return self._mechanism(goal, only, world)
@@ -227,9 +230,12 @@ class _Auditor:
             if place is None:
                 continue
             for claim in goal.claims:
+                try:
+                    said = grids.lacking(pair, claim, place)
+                except Unsure:
+                    continue
                 self.reached[goal] += 1
                 self.out.worlds += 1
-                said = grids.lacking(pair, claim, place)
                 if said is not None:
                     shown = f"the pair {pair.label!r} does not have {guarantee_text(claim)}"
                     return Finding(place, (shown, said))

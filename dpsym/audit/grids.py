@@ -159,108 +159,124 @@ def _normal(pair: Pair, at: Mapping[str, Fraction], size: int) -> Grid:
 
 
 def lacking(pair: Pair, claim: Guarantee, at: Mapping[str, Fraction]) -> str | None:
-    """Why the pair clearly lacks the guarantee, as both grids say."""
+    """Why the pair clearly lacks the guarantee, as both grids say; raises ``Unsure``."""
     try:
+        if claim.name == "Distributions":
+            return _no_distributions(pair, at)
         found = [_reason(pair, claim, at, size) for size in _SIZES]
-    except (Unsure, OverflowError, FloatingPointError):
-        return None
-    if None in found:
-        return None
-    return found[-1]
+    except (OverflowError, FloatingPointError):
+        raise Unsure from None
+    return None if None in found else found[-1]
+
+
+def _no_distributions(pair: Pair, at: Mapping[str, Fraction]) -> str | None:
+    """Why p or q are no densities of mass 1. Where the grid may miss mass, nothing is said."""
+    coarse, fine = (grid(pair, at, size) for size in _SIZES)
+    for name, one, two in zip("pq", coarse, fine, strict=True):
+        if min(one.min(), two.min()) < -1e-9:
+            return f"{name} is negative somewhere"
+        masses = float(one.sum()), float(two.sum())
+        edge = float(np.abs(two[:30]).sum() + np.abs(two[-30:]).sum())
+        if abs(masses[0] - masses[1]) > EXACT or masses[1] < 0.05 or edge > 1e-7:
+            raise Unsure
+        if abs(masses[1] - 1) > 30 * EXACT:
+            return f"the mass of {name} is about {masses[1]:.6g}"
+    return None
 
 
 @np.errstate(all="ignore")
 def _reason(pair: Pair, claim: Guarantee, at: Mapping[str, Fraction], size: int) -> str | None:
-    if claim.name == "Distributions":
-        p, q = grid(pair, at, size)
-        for name, item in (("p", p), ("q", q)):
-            if item.min() < -1e-9:
-                return f"{name} is negative somewhere"
-            if abs(item.sum() - 1) > 30 * EXACT and not _cut_off(item):
-                return f"the mass of {name} is about {item.sum():.6g}"
-        return None
     p, q = _normal(pair, at, size)
-    ways = [(p, q), (q, p)] if claim.two_way else [(q, p) if claim.reverse else (p, q)]
     env = {name: float(number) for name, number in at.items()}
-    return next((said for one, two in ways if (said := _one_way(claim, one, two, env))), None)
+    return reason(claim, p, q, env)
 
 
-def _cut_off(item: Array) -> bool:
-    """Whether the grid may miss mass: at its ends, or in a narrow peak."""
-    edge = float(np.abs(item[:30]).sum() + np.abs(item[-30:]).sum())
-    return edge > 1e-7 or float(np.abs(item).max()) > 0.05
+@np.errstate(all="ignore")
+def reason(
+    claim: Guarantee, p: Array, q: Array, at: Mapping[str, float], clear: float = CLEAR
+) -> str | None:
+    """By what distributions with these masses lack the guarantee, by more than ``clear``."""
+    ways = [(p, q), (q, p)] if claim.two_way else [(q, p) if claim.reverse else (p, q)]
+    notion = _Notion(claim, at, clear)
+    return next((said for one, two in ways if (said := notion.lacking(one, two))), None)
 
 
-def _above(value: float, bound: float, what: str) -> str | None:
-    if math.isnan(value) or math.isnan(bound):
-        raise Unsure
-    clear = value - bound > CLEAR * max(abs(value), abs(bound), 0.05)
-    return f"{what} is about {value:.9g} > {bound:.9g}" if clear else None
+class _Notion:
+    """A guarantee at one point, and by how much, relatively, it must be lacking."""
 
+    def __init__(self, claim: Guarantee, at: Mapping[str, float], clear: float) -> None:
+        self.claim, self.at, self.clear = claim, at, clear
+        self.args: list[float] = []
+        if claim.name != "MomentBound":
+            self.args = [float(array(arg, at)) for arg in claim.args if arg is not None]
+            if not all(map(math.isfinite, self.args)):
+                raise Unsure
 
-def _one_way(claim: Guarantee, p: Array, q: Array, at: Mapping[str, float]) -> str | None:
-    name = claim.name
-    both, alone = (p > 1e-250) & (q > 1e-250), (q <= 0) & (p > 1e-6)
-    singular = float(p[alone].sum())
-    if name == "MomentBound":
-        return _moment(claim, p, q, at)
-    args = [float(array(arg, at)) for arg in claim.args if arg is not None]
-    if not all(map(math.isfinite, args)):
-        raise Unsure
-    loss = np.where(both, np.log(np.where(both, p, 1.0)) - np.log(np.where(both, q, 1.0)), 0.0)
-    infinite = "there is mass where the loss is infinite" if singular > 1e-3 else None
-    if name in ("PureDP", "BoundedRange"):
-        real = loss[both & (p > 1e-14)]
-        least = real.min() if name == "BoundedRange" else 0.0
-        return infinite or _above(float(real.max() - least), args[0], "the loss")
-    if name == "ApproxDP":
-        mass = float(np.maximum(p - math.exp(args[0]) * q, 0).sum())
-        return _above(mass, args[1], "the sum of max(p - e^epsilon q, 0)")
-    if name == "ProbabilisticDP":
-        surely = p > math.exp(args[0]) * q * 1.001
-        return _above(float(p[surely].sum()), args[1], "the mass of losses above epsilon")
-    if name == "KLDP":
-        return infinite or _above(float((p * loss).sum()), args[0], "the divergence")
-    if name == "GDP":
-        return infinite or _gaussian(p, q, loss, args[0])
-    orders = [args[0]]
-    if name in ("ZCDP", "TCDP"):
-        end = args[1] if name == "TCDP" else math.inf
-        orders = [float(order) for order in ORDERS if order < end]
-    for order in orders:
-        bound = args[0] * order if name in ("ZCDP", "TCDP") else args[1]
-        moment = float(np.where(both, p * np.exp((order - 1) * loss), 0.0).sum())
-        limit = math.exp((order - 1) * bound)
-        said = f"the moment of order {order:.6g}"
-        if order < 1 and _above(limit, moment, said):
-            return f"{said} is about {moment:.9g} < {limit:.9g}"
-        if order > 1 and (infinite or _above(moment, limit, said)):
-            return infinite or _above(moment, limit, said)
-    return None
+    def above(self, value: float, bound: float, what: str) -> str | None:
+        if math.isnan(value) or math.isnan(bound):
+            raise Unsure
+        clear = value - bound > self.clear * max(abs(value), abs(bound), 0.05)
+        return f"{what} is about {value:.9g} > {bound:.9g}" if clear else None
 
+    def lacking(self, p: Array, q: Array) -> str | None:
+        name, args = self.claim.name, self.args
+        both, alone = (p > 1e-250) & (q > 1e-250), (q <= 0) & (p > 0)
+        singular = float(p[alone].sum())
+        if name == "MomentBound":
+            return self.moment(p, q, both, singular)
+        loss = np.where(both, np.log(np.where(both, p, 1.0)) - np.log(np.where(both, q, 1.0)), 0.0)
+        infinite = "there is mass where the loss is infinite" if singular > self.clear else None
+        if name in ("PureDP", "BoundedRange"):
+            real = loss[both & (p > 1e-14)]
+            if not len(real):
+                return infinite
+            least = real.min() if name == "BoundedRange" else 0.0
+            return infinite or self.above(float(real.max() - least), args[0], "the loss")
+        if name == "ApproxDP":
+            mass = float(np.maximum(p - math.exp(args[0]) * q, 0).sum())
+            return self.above(mass, args[1], "the sum of max(p - e^epsilon q, 0)")
+        if name == "ProbabilisticDP":
+            surely = p > math.exp(args[0]) * q * (1 + self.clear)
+            return self.above(float(p[surely].sum()), args[1], "the mass of losses above epsilon")
+        if name == "KLDP":
+            return infinite or self.above(float((p * loss).sum()), args[0], "the divergence")
+        if name == "GDP":
+            return infinite or self.gaussian(p, q, args[0])
+        orders = [args[0]]
+        if name in ("ZCDP", "TCDP"):
+            end = args[1] if name == "TCDP" else math.inf
+            orders = [1.001, *(float(order) for order in ORDERS if order < end)]
+        for order in orders:
+            bound = args[0] * order if name in ("ZCDP", "TCDP") else args[1]
+            moment = float(np.where(both, p * np.exp((order - 1) * loss), 0.0).sum())
+            limit = math.exp(min((order - 1) * bound, 700.0))
+            said = f"the moment of order {order:.6g}"
+            if order < 1 and self.above(limit, moment, said):
+                return f"{said} is about {moment:.9g} < {limit:.9g}"
+            if order > 1 and (infinite or self.above(moment, limit, said)):
+                return infinite or self.above(moment, limit, said)
+        return None
 
-def _gaussian(p: Array, q: Array, loss: Array, mu: float) -> str | None:
-    for epsilon in np.linspace(-4, 4, 17) * max(mu, 0.1):
-        mass = float(np.maximum(p - math.exp(epsilon) * q, 0).sum())
-        sides = [math.erfc(-(s * mu / 2 - epsilon / mu) / math.sqrt(2)) / 2 for s in (1, -1)]
-        said = _above(mass, sides[0] - math.exp(epsilon) * sides[1], f"at epsilon = {epsilon:.6g}")
-        if said:
-            return said
-    return None
+    def gaussian(self, p: Array, q: Array, mu: float) -> str | None:
+        for epsilon in np.linspace(-4, 4, 17) * max(mu, 0.1):
+            mass = float(np.maximum(p - math.exp(epsilon) * q, 0).sum())
+            sides = [math.erfc(-(s * mu / 2 - epsilon / mu) / math.sqrt(2)) / 2 for s in (1, -1)]
+            delta = sides[0] - math.exp(epsilon) * sides[1]
+            said = self.above(mass, delta, f"delta at epsilon = {epsilon:.6g}")
+            if said:
+                return said
+        return None
 
-
-def _moment(claim: Guarantee, p: Array, q: Array, at: Mapping[str, float]) -> str | None:
-    f, ray, bound = claim.args
-    if f is None or bound is None:
-        raise Unsure
-    both, alone = (p > 1e-250) & (q > 1e-250), (q <= 0) & (p > 1e-6)
-    ratio = np.where(both, p, 1.0) / np.where(both, q, 1.0)
-    inside = float(np.where(both, q * array(f, {**at, RATIO: ratio}), 0.0).sum())
-    mass = float(p[alone].sum())
-    if mass > 1e-3 and ray is None:
-        return "there is mass where the moment is infinite"
-    more = mass * float(array(ray, at)) if ray is not None else 0.0
-    return _above(inside + more, float(array(bound, at)), "the moment")
+    def moment(self, p: Array, q: Array, both: Array, singular: float) -> str | None:
+        f, ray, bound = self.claim.args
+        if f is None or bound is None:
+            raise Unsure
+        ratio = np.where(both, p, 1.0) / np.where(both, q, 1.0)
+        inside = float(np.where(both, q * array(f, {**self.at, RATIO: ratio}), 0.0).sum())
+        if singular > self.clear and ray is None:
+            return "there is mass where the moment is infinite"
+        more = singular * float(array(ray, self.at)) if ray is not None else 0.0
+        return self.above(inside + more, float(array(bound, self.at)), "the moment")
 
 
 def binned(pair: Pair, at: Mapping[str, Fraction], source: random.Random) -> Atoms | None:

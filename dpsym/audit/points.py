@@ -15,7 +15,8 @@ from math import ceil, floor
 
 import mpmath
 
-from dpsym.audit.values import DIGITS, Evaluator, Number, Undefined, Unsure, ball, minus, over, sign
+from dpsym.audit.rough import Rough, clearly_fails, is_rational
+from dpsym.audit.values import DIGITS, Evaluator, Undefined, Unsure, minus, over, sign
 from dpsym.kernel.statements import INTEGER, Fact
 from dpsym.kernel.terms import Term
 
@@ -66,6 +67,8 @@ class Points:
 
     def satisfies(self, facts: tuple[Fact, ...], at: Exact) -> bool:
         """Whether all facts hold, as far as the digits tell. Raises ``UndefinedFact``."""
+        if clearly_fails(facts, {name: float(number) for name, number in at.items()}):
+            return False
         with mpmath.workdps(DIGITS):
             values = Evaluator(dict(at))
             for fact in facts:
@@ -174,22 +177,16 @@ def _bounds(
 def _end(item: Term, name: str, at: Exact) -> tuple[Fraction, bool] | None:
     """Where an affine term is zero, and whether it increases."""
     try:
-        with mpmath.workdps(DIGITS):
+        if is_rational(item):
             first, second = (Evaluator({**at, name: Fraction(k)})(item) for k in (1, 2))
             slope = minus(second, first)
-            side = sign(slope)
-            if side == 0:
-                return None
-            return _near(minus(Fraction(1), over(first, slope))), side > 0
-    except (Undefined, Unsure):
+            end = minus(Fraction(1), over(first, slope)) if sign(slope) else None
+            return (end, sign(slope) > 0) if isinstance(end, Fraction) else None
+        place = {x: float(number) for x, number in at.items()}
+        one, two = (Rough({**place, name: float(k)})(item) for k in (1, 2))
+        return (Fraction(1 - one / (two - one)), two > one) if two != one else None
+    except (Undefined, Unsure, ValueError, OverflowError, ZeroDivisionError):
         return None
-
-
-def _near(number: Number) -> Fraction:
-    if isinstance(number, Fraction):
-        return number
-    middle = ball(number).middle
-    return Fraction(int(mpmath.floor(middle * 2**60)), 2**60)
 
 
 @lru_cache(maxsize=20_000)

@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterator
 from fractions import Fraction
 
 import mpmath
+import numpy as np
 
-from dpsym.audit.grids import binned
+from dpsym.audit.grids import binned, reason
 from dpsym.audit.guarantees import Atoms, has, merged
 from dpsym.audit.points import Exact, Points, UndefinedFact
 from dpsym.audit.values import DIGITS, Evaluator, Number, Undefined, Unsure, at_most, plus, times
@@ -36,7 +37,8 @@ Row = list[Fraction]
 Shape = Callable[[Fraction], Atoms]
 SAME: Atoms = ((Fraction(1), Fraction(1)),)
 MOST_BUSY, MOST_OUTCOMES = 4, 160
-_BISECTIONS = 9
+_BISECTIONS = 10
+_LESS = tuple(Fraction(k, 1000) for k in (1000, 998, 980, 900, 500, 0))
 _POOL = 3
 _WEIGHTS = (0, 1, 1, 2, 3, 7, 12, 100)
 
@@ -132,24 +134,30 @@ class World:
 
     def _assumed(self, guarantees: tuple[Guarantee, ...]) -> Atoms | None:
         """One of a few pairs with these guarantees."""
-        pool = self._pools.get((guarantees, tuple(sorted(self.at.items()))))
+        key = guarantees, tuple(sorted(self.at.items()))
+        pool = self._pools.get(key)
         if pool is None:
             found = (self._tightened(guarantees, shape) for shape in self._shapes(guarantees))
-            pool = [atoms for atoms in found if atoms is not None]
-            self._pools[(guarantees, tuple(sorted(self.at.items())))] = pool
+            pool = self._pools[key] = [atoms for atoms in found if atoms is not None]
         return self.source.choice(pool) if pool else None
 
     def _tightened(self, guarantees: tuple[Guarantee, ...], shape: Shape) -> Atoms | None:
         """The shape at about the largest parameter in [0, 1] at which it has the guarantees."""
-        low, high = Fraction(0), Fraction(1)
-        if self._all(guarantees, shape(high)):
-            return shape(high)
-        if not self._all(guarantees, shape(low)):
-            return None
-        for _ in range(_BISECTIONS):
-            middle = (low + high) / 2
-            low, high = (middle, high) if self._all(guarantees, shape(middle)) else (low, middle)
-        return shape(low)
+        share = self._largest(lambda s: self._roughly(guarantees, shape(s)))
+        for less in _LESS if share else (Fraction(1),):
+            atoms = shape((share or Fraction(0)) * less)
+            if self._all(guarantees, atoms):
+                return atoms
+        return None
+
+    def _roughly(self, guarantees: tuple[Guarantee, ...], atoms: Atoms) -> bool:
+        """Whether the pair has the guarantees, in floating point."""
+        p, q = np.array([(_float(x), _float(y)) for x, y in atoms]).T
+        env = {name: float(number) for name, number in self.at.items()}
+        try:
+            return all(reason(one, p, q, env, 0.0) is None for one in guarantees)
+        except (Unsure, OverflowError):
+            return False
 
     def _shapes(self, guarantees: tuple[Guarantee, ...]) -> Iterator[Shape]:
         """Randomised response with an outcome of infinite loss, and random pairs."""
@@ -344,6 +352,10 @@ class World:
                 return None
             out += [(times(p, x), times(q, y)) for x, y in rest]
         return merged(out)
+
+
+def _float(number: Number) -> float:
+    return float(number) if isinstance(number, Fraction) else float(number.middle)
 
 
 def _below(middle: object) -> Fraction:
