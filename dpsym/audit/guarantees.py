@@ -3,9 +3,9 @@
 Masses are exact where they can be. A family is checked at every order where it is assumed, by a
 condition that is enough; where it is claimed, at some orders, which shows that it fails.
 
-Sources: Dwork and Roth (2014), Definition 2.4; Mironov (2017), Definition 4; Bun and Steinke (2016),
-Definition 1.1; Bun, Dwork, Rothblum and Steinke (2018), Definition 1; Durfee and Rogers (2019),
-Definition 3.1; Dong, Roth and Su (2022), Definition 4, as a bound of the power of each test.
+Sources: Dwork and Roth (2014), Definition 2.4; Mironov (2017), Definition 4; Bun and Steinke
+(2016), Definition 1.1; Bun, Dwork, Rothblum and Steinke (2018), Definition 1; Durfee and Rogers
+(2019), Definition 3.1; Dong, Roth and Su (2022), Definition 4, as a bound of the power of each test.
 """
 
 from __future__ import annotations
@@ -22,8 +22,8 @@ from dpsym.audit.values import (
     Evaluator,
     Number,
     Point,
-    Undefined,
     Unsure,
+    as_float,
     at_most,
     ball,
     exp,
@@ -141,8 +141,8 @@ def _concentrated(args: list[Number], both: Both, singular: Number, assumed: boo
             below = [plus(Fraction(1), times(room, share)) for share in shares]
             return all(_renyi([a, times(args[0], a)], both, singular, False) for a in below)
         return all(_renyi([a, times(args[0], a)], both, singular, False) for a in orders)
-    pairs = [(_float(p), _float(q)) for p, q in both]
-    rho, end = _float(args[0]), _float(args[1]) if len(args) > 1 else math.inf
+    pairs = [(as_float(p), as_float(q)) for p, q in both]
+    rho, end = as_float(args[0]), as_float(args[1]) if len(args) > 1 else math.inf
     worst = max(math.log(p / q) for p, q in pairs)
     if rho <= 0:
         return rho == 0 and all(p == q for p, q in both)
@@ -161,7 +161,8 @@ def _gaussian(args: list[Number], both: Both, singular: Number, assumed: bool) -
     """Each test that the likelihood ratio gives has at most the power that GDP allows."""
     mu = ball(args[0]).middle
     order = sorted(both, key=lambda pair: ball(over(pair[0], pair[1])).middle, reverse=True)
-    p_mass, q_mass = singular, Fraction(0)
+    p_mass: Number = singular
+    q_mass: Number = Fraction(0)
     if singular != 0:
         return False
     for p, q in order[:-1]:
@@ -193,10 +194,6 @@ def _moment(guarantee: Guarantee, atoms: Atoms, at: Point) -> bool:
     return at_most(total(parts), Evaluator(at)(bound))
 
 
-def _float(number: Number) -> float:
-    return float(number) if isinstance(number, Fraction) else float(number.middle)
-
-
 _TESTS: dict[str, Test] = {
     "PureDP": _pure,
     "ApproxDP": _approximate,
@@ -209,4 +206,3 @@ _TESTS: dict[str, Test] = {
     "TCDP": _concentrated,
     "GDP": _gaussian,
 }
-

@@ -1,7 +1,9 @@
 """Random points at which facts hold, extreme ones among them.
 
 A variable that facts bound, given the ones chosen before it, is chosen within these bounds: at an
-end, close to one, or between; others are of all sizes. All values are exact.
+end, close to one, or between; others are of all sizes. All values are exact, but where two facts
+say that one is equal to an irrational number. A fact that says at a point that two equal numbers
+are equal holds there, as far as very many digits tell.
 """
 
 from __future__ import annotations
@@ -16,21 +18,35 @@ from math import ceil, floor
 import mpmath
 
 from dpsym.audit.rough import Rough, clearly_fails, is_rational
-from dpsym.audit.values import DIGITS, Evaluator, Undefined, Unsure, minus, over, sign
+from dpsym.audit.values import (
+    DIGITS,
+    MORE_DIGITS,
+    Ball,
+    Evaluator,
+    Number,
+    Undefined,
+    Unsure,
+    as_float,
+    minus,
+    over,
+    sign,
+)
 from dpsym.kernel.statements import INTEGER, Fact
 from dpsym.kernel.terms import Term
 
-Exact = dict[str, Fraction]
+Place = dict[str, Number]
 _PLAIN = [Fraction(k, 8) for k in (1, 2, 3, 4, 6, 8, 8, 12, 16, 24, 40)]
 _EXTREME = [Fraction(1, 10**9), Fraction(1, 1000), Fraction(10), Fraction(100), Fraction(10**5)]
 _REMEMBERED = 40
 _CLOSE = [Fraction(1, 10**k) for k in (1, 3, 8)]
+_SAME = Fraction(1, 10**12)
+TINY = 200  # digits to which equal numbers agree
 
 
 class UndefinedFact(Exception):
     """A fact that is undefined at a point where the facts before it hold."""
 
-    def __init__(self, fact: Fact, at: Exact) -> None:
+    def __init__(self, fact: Fact, at: Place) -> None:
         self.fact, self.at = fact, at
         super().__init__(fact, at)
 
@@ -40,7 +56,7 @@ class Points:
 
     def __init__(self, source: random.Random) -> None:
         self.source = source
-        self.seen: deque[Exact] = deque(maxlen=_REMEMBERED)
+        self.seen: deque[Place] = deque(maxlen=_REMEMBERED)
 
     def draw(
         self,
@@ -49,11 +65,11 @@ class Points:
         count: int,
         attempts: int,
         extreme: bool = True,
-        base: Exact | None = None,
-    ) -> Iterator[Exact]:
+        base: Place | None = None,
+    ) -> Iterator[Place]:
         """Up to ``count`` different points; ``base`` has values that are kept, if that can be.
         Raises ``UndefinedFact``."""
-        found: list[Exact] = []
+        found: list[Place] = []
         if not kinds:
             attempts = 1
         for number in range(attempts):
@@ -65,18 +81,19 @@ class Points:
                 if len(found) >= count:
                     return
 
-    def satisfies(self, facts: tuple[Fact, ...], at: Exact) -> bool:
+    def satisfies(self, facts: tuple[Fact, ...], at: Place) -> bool:
         """Whether all facts hold, as far as the digits tell. Raises ``UndefinedFact``."""
-        if clearly_fails(facts, {name: float(number) for name, number in at.items()}):
+        if clearly_fails(facts, floats(at)):
             return False
         with mpmath.workdps(DIGITS):
-            values = Evaluator(dict(at))
+            values = Evaluator(at)
             for fact in facts:
                 try:
                     if not values.holds(fact):
                         return False
                 except Unsure:
-                    return False
+                    if not nearly_equal(fact, at):
+                        return False
                 except Undefined:
                     raise UndefinedFact(fact, at) from None
         return True
@@ -86,17 +103,17 @@ class Points:
         facts: tuple[Fact, ...],
         kinds: Mapping[str, str],
         extreme: bool,
-        base: Exact | None,
+        base: Place | None,
         number: int,
-    ) -> Exact | None:
-        at: Exact = {}
+    ) -> Place | None:
+        at: Place = {}
         known = base
         if base is None and self.seen and number % 2:
             known = self.source.choice(self.seen)
         if known is not None:
             loss = 0.0 if number < 2 and base is not None else self.source.choice((0.0, 0.2, 0.5))
             at = {x: v for x, v in known.items() if x in kinds and self.source.random() >= loss}
-            at = {x: v for x, v in at.items() if kinds[x] != INTEGER or v.denominator == 1}
+            at = {x: v for x, v in at.items() if kinds[x] != INTEGER or _whole(v)}
         left = [name for name in kinds if name not in at]
         self.source.shuffle(left)
         for name in left:
@@ -107,9 +124,11 @@ class Points:
         return at
 
     def _value(
-        self, name: str, kind: str, facts: tuple[Fact, ...], at: Exact, extreme: bool
-    ) -> Fraction | None:
-        low, high = _bounds(name, facts, at)
+        self, name: str, kind: str, facts: tuple[Fact, ...], at: Place, extreme: bool
+    ) -> Number | None:
+        low, high = bounds(name, facts, at)
+        if low is not None and high is not None and abs(low - high) < _SAME * (1 + abs(low)):
+            return low if low == high else _irrational(name, facts, at)
         if kind == INTEGER:
             low = None if low is None else Fraction(ceil(low))
             high = None if high is None else Fraction(floor(high))
@@ -138,7 +157,8 @@ class Points:
         elif high is not None:
             value = high - self.source.choice((Fraction(0), step, step, step))
         else:
-            value = self.source.choice((1, 1, 1, -1)) * self.source.choice((step, step, Fraction(0)))
+            way, size = self.source.choice((1, 1, 1, -1)), (step, step, Fraction(0))
+            value = way * self.source.choice(size)
         if kind == INTEGER:
             value = Fraction(round(value))
         return value.limit_denominator(10**12)
@@ -151,8 +171,47 @@ class Points:
         return self.source.choice(_PLAIN)
 
 
-def _bounds(
-    name: str, facts: tuple[Fact, ...], at: Exact
+def _whole(number: Number) -> bool:
+    return isinstance(number, Fraction) and number.denominator == 1
+
+
+def floats(at: Place) -> dict[str, float]:
+    """The values in floating point."""
+    return {name: as_float(number) for name, number in at.items()}
+
+
+def nearly_equal(fact: Fact, at: Place) -> bool:
+    """Whether the fact says that something is at least 0 which is 0, to very many digits."""
+    if fact.rel != ">=":
+        return False
+    with mpmath.workdps(MORE_DIGITS):
+        try:
+            number = Evaluator(at)(fact.term)
+        except (Undefined, Unsure):
+            return False
+        small = mpmath.mpf(10) ** -TINY
+        return number == 0 or (isinstance(number, Ball) and bool(abs(number.middle) < small))
+
+
+def _irrational(name: str, facts: tuple[Fact, ...], at: Place) -> Number | None:
+    """The end that an affine fact gives, to very many digits."""
+    for fact in facts:
+        names = fact.term.vars
+        if fact.rel != ">=" or name not in names or not all(x in at or x == name for x in names):
+            continue
+        if not _affine(fact.term, name) or is_rational(fact.term):
+            continue
+        with mpmath.workdps(MORE_DIGITS):
+            try:
+                first, second = (Evaluator({**at, name: Fraction(k)})(fact.term) for k in (1, 2))
+                return minus(Fraction(1), over(first, minus(second, first)))
+            except (Undefined, Unsure):
+                continue
+    return None
+
+
+def bounds(
+    name: str, facts: tuple[Fact, ...], at: Place
 ) -> tuple[Fraction | None, Fraction | None]:
     """The greatest lower and least upper bound that affine facts give, once the rest is known."""
     low: Fraction | None = None
@@ -174,7 +233,7 @@ def _bounds(
     return low, high
 
 
-def _end(item: Term, name: str, at: Exact) -> tuple[Fraction, bool] | None:
+def _end(item: Term, name: str, at: Place) -> tuple[Fraction, bool] | None:
     """Where an affine term is zero, and whether it increases."""
     try:
         if is_rational(item):
@@ -182,7 +241,7 @@ def _end(item: Term, name: str, at: Exact) -> tuple[Fraction, bool] | None:
             slope = minus(second, first)
             end = minus(Fraction(1), over(first, slope)) if sign(slope) else None
             return (end, sign(slope) > 0) if isinstance(end, Fraction) else None
-        place = {x: float(number) for x, number in at.items()}
+        place = floats(at)
         one, two = (Rough({**place, name: float(k)})(item) for k in (1, 2))
         return (Fraction(1 - one / (two - one)), two > one) if two != one else None
     except (Undefined, Unsure, ValueError, OverflowError, ZeroDivisionError):

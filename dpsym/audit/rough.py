@@ -1,4 +1,4 @@
-"""Values in floating point, to leave out points at which facts clearly fail. Decides nothing else."""
+"""Values in floating point, to leave out points at which facts clearly fail, and no more."""
 
 from __future__ import annotations
 

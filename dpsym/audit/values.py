@@ -1,7 +1,7 @@
 """Values of terms, by code that shares nothing with the kernel's evaluator.
 
-A number is exact (a ``Fraction``) or a ``Ball`` of mpmath numbers, whose radius is an upper bound of
-all rounding errors. ``Unsure`` says that the digits do not decide; ``Undefined`` is certain.
+A number is exact (a ``Fraction``) or a ``Ball`` of mpmath numbers, whose radius is an upper bound
+of all rounding errors. ``Unsure`` says that the digits do not decide; ``Undefined`` is certain.
 """
 
 from __future__ import annotations
@@ -160,7 +160,10 @@ def over(first: Number, second: Number) -> Number:
 
 
 def total(numbers: list[Number]) -> Number:
-    return reduce(plus, numbers, Fraction(0))
+    out: Number = Fraction(0)
+    for number in numbers:
+        out = plus(out, number)
+    return out
 
 
 def power(base: Number, count: int) -> Number:
@@ -277,6 +280,10 @@ _FUNCTIONS: dict[str, Callable[[Number], Number]] = {
     "lgamma": _lgamma,
     "abs": _abs,
 }
+
+
+def as_float(number: Number) -> float:
+    return float(number) if isinstance(number, Fraction) else float(number.middle)
 
 
 # -- facts and sequents

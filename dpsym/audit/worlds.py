@@ -16,8 +16,18 @@ import numpy as np
 
 from dpsym.audit.grids import binned, reason
 from dpsym.audit.guarantees import Atoms, has, merged
-from dpsym.audit.points import Exact, Points, UndefinedFact
-from dpsym.audit.values import DIGITS, Evaluator, Number, Undefined, Unsure, at_most, plus, times
+from dpsym.audit.points import Place, Points, UndefinedFact, floats
+from dpsym.audit.values import (
+    DIGITS,
+    Evaluator,
+    Number,
+    Undefined,
+    Unsure,
+    as_float,
+    at_most,
+    plus,
+    times,
+)
 from dpsym.kernel.statements import (
     Assumed,
     Blend,
@@ -46,7 +56,7 @@ _WEIGHTS = (0, 1, 1, 2, 3, 7, 12, 100)
 class World:
     """Values of the parameters, and what deals distributions for them."""
 
-    def __init__(self, source: random.Random, at: Exact) -> None:
+    def __init__(self, source: random.Random, at: Place) -> None:
         self.source, self.at = source, dict(at)
         self._pools: dict[object, list[Atoms]] = {}
 
@@ -62,7 +72,7 @@ class World:
         with mpmath.workdps(DIGITS):
             for claim in goal.claims:
                 try:
-                    if claim.name != "Distributions" and not has(claim, atoms, dict(self.at)):
+                    if claim.name != "Distributions" and not has(claim, atoms, self.at):
                         return claim
                 except (Undefined, Unsure):
                     continue
@@ -123,12 +133,12 @@ class World:
 
     def _all(self, guarantees: tuple[Guarantee, ...], atoms: Atoms) -> bool:
         try:
-            return all(has(one, atoms, dict(self.at), assumed=True) for one in guarantees)
+            return all(has(one, atoms, self.at, assumed=True) for one in guarantees)
         except (Undefined, Unsure):
             return False
 
     def _count(self, item: object) -> int | None:
-        value = Evaluator(dict(self.at))(item)  # type: ignore[arg-type]
+        value = Evaluator(self.at)(item)  # type: ignore[arg-type]
         whole = isinstance(value, Fraction) and value.denominator == 1 and value >= 1
         return int(value) if whole and isinstance(value, Fraction) else None
 
@@ -152,8 +162,8 @@ class World:
 
     def _roughly(self, guarantees: tuple[Guarantee, ...], atoms: Atoms) -> bool:
         """Whether the pair has the guarantees, in floating point."""
-        p, q = np.array([(_float(x), _float(y)) for x, y in atoms]).T
-        env = {name: float(number) for name, number in self.at.items()}
+        p, q = np.array([(as_float(x), as_float(y)) for x, y in atoms]).T
+        env = floats(self.at)
         try:
             return all(reason(one, p, q, env, 0.0) is None for one in guarantees)
         except (Unsure, OverflowError):
@@ -176,7 +186,7 @@ class World:
         for one in guarantees:
             if one.name in ("ApproxDP", "ProbabilisticDP") and one.args[1] is not None:
                 try:
-                    delta = Evaluator(dict(self.at))(one.args[1])
+                    delta = Evaluator(self.at)(one.args[1])
                 except (Undefined, Unsure):
                     continue
                 exact = delta if isinstance(delta, Fraction) else _below(delta.middle)
@@ -212,7 +222,7 @@ class World:
             return None
         if any(region.output is not None for region in pair.regions) or not pair.normalised:
             return binned(pair, at, self.source)
-        values, out = Evaluator(dict(at)), list[tuple[Number, Number]]()
+        values, out = Evaluator(at), list[tuple[Number, Number]]()
         for region in pair.regions:
             weight = Fraction(1) if region.weight is None else values(region.weight)
             out.append((times(weight, values(region.p)), times(weight, values(region.q))))
@@ -220,7 +230,7 @@ class World:
             return None
         return merged(out)
 
-    def parameters(self, pair: Pair) -> Exact | None:
+    def parameters(self, pair: Pair) -> Place | None:
         """The values, with some of the pair's own variables at which its facts hold."""
         if not pair.variables:
             return self.at
@@ -264,7 +274,7 @@ class World:
         return _pairs(first, row)
 
     def _blend(self, blend: Blend) -> Atoms | None:
-        values = Evaluator(dict(self.at))
+        values = Evaluator(self.at)
         p_weights, q_weights = ([values(w) for w in side] for side in (blend.p, blend.q))
         hidden = self.source.choice((1, 1, 2))
         chances = self._masses(hidden, zeros=False)
@@ -331,7 +341,7 @@ class World:
 
     def _filter(self, stage: Filter) -> Atoms | None:
         """A few mechanisms, each of which may take any part of what is left of the budget."""
-        budget = Evaluator(dict(self.at))(stage.budget)
+        budget = Evaluator(self.at)(stage.budget)
         if not isinstance(budget, Fraction) or budget < 0:
             return None
         return self._spent(stage, budget, self.source.randint(1, 3))
@@ -339,7 +349,8 @@ class World:
     def _spent(self, stage: Filter, budget: Fraction, rounds: int) -> Atoms | None:
         if not rounds:
             return SAME
-        part = budget * self.source.choice((Fraction(0), Fraction(1, 2), Fraction(1, 3), Fraction(1)))
+        share = self.source.choice((Fraction(0), Fraction(1, 2), Fraction(1, 3), Fraction(1)))
+        part = budget * share
         kept, self.at = self.at, {**self.at, stage.name: part}
         atoms = self._assumed(stage.stage.guarantees)
         self.at = kept
@@ -352,10 +363,6 @@ class World:
                 return None
             out += [(times(p, x), times(q, y)) for x, y in rest]
         return merged(out)
-
-
-def _float(number: Number) -> float:
-    return float(number) if isinstance(number, Fraction) else float(number.middle)
 
 
 def _below(middle: object) -> Fraction:
