@@ -30,7 +30,7 @@ from dpsym.audit.values import (
 from dpsym.audit.worlds import World
 from dpsym.goals import goal_text, guarantee_text
 from dpsym.kernel.certificate import verify
-from dpsym.kernel.rules import ORDER, Goal
+from dpsym.kernel.rules import ORDER, RULES, Goal
 from dpsym.kernel.sequents import Sequent
 from dpsym.kernel.statements import PREFIX, RATIO, REAL, Fact, Mechanism, Statement
 from dpsym.printing import show_fact, sides
@@ -83,13 +83,46 @@ class Audit:
     conclusions for which no point or no distributions were found.
     """
 
-    goal: str
     faults: list[Fault] = field(default_factory=list)
     steps: int = 0
     points: int = 0
     worlds: int = 0
     tried: Counter[str] = field(default_factory=Counter)
     untried: Counter[str] = field(default_factory=Counter)
+
+    def text(self) -> str:
+        """How much was tried, in one line."""
+        left = self.untried.total()
+        return (
+            f"{self.tried.total()} of {self.steps} steps tried, at {self.points} points and on "
+            f"{self.worlds} distributions" + (f"; for {left} none was found" if left else "")
+        )
+
+
+@dataclass
+class Coverage:
+    """How often conclusions of each rule were tried, in several audits."""
+
+    tried: Counter[str] = field(default_factory=Counter)
+    untried: Counter[str] = field(default_factory=Counter)
+
+    def add(self, found: Audit) -> None:
+        self.tried += found.tried
+        self.untried += found.untried
+
+    def never(self) -> list[str]:
+        """The rules of which no conclusion was tried."""
+        return sorted(set(RULES) - set(self.tried))
+
+    def text(self) -> str:
+        """A table, and the rules that nothing was tried of."""
+        rows = [
+            f"{name:20}{self.tried[name]:>9}{self.untried[name]:>12}" for name in sorted(self.tried)
+        ]
+        never = ", ".join(self.never()) or "none"
+        return "\n".join(
+            [f"{'rule':20}{'tried':>9}{'not tried':>12}", *rows, f"never tried: {never}"]
+        )
 
 
 def audit(text: str, seed: int = 0, points: int = POINTS) -> Audit:
@@ -116,7 +149,7 @@ class _Auditor:
         self.plain = Points(random.Random(seed))  # without extreme values, for distributions
         self.found: dict[Goal, Finding | None] = {}
         self.reached: dict[Goal, int] = {}
-        self.out = Audit("")
+        self.out = Audit()
 
     def run(self, steps: list[Step]) -> Audit:
         out = self.out
@@ -162,7 +195,8 @@ class _Auditor:
         most = count * (_ATTEMPTS if sequent else 4)
         try:
             points = self.points if sequent else self.plain
-            drawn = points.draw(facts, kinds, count, most, sequent, base)
+            aim = goal.goal if isinstance(goal, Sequent) else None
+            drawn = points.draw(facts, kinds, count, most, sequent, base, aim)
             for number, at in enumerate(drawn):
                 if isinstance(goal, Sequent):
                     found = self.sequent(goal, at)
@@ -278,4 +312,4 @@ def _shown(goal: Goal) -> str:
     return goal_text(goal)
 
 
-__all__ = ["POINTS", "Audit", "Fault", "audit"]
+__all__ = ["POINTS", "Audit", "Coverage", "Fault", "audit"]

@@ -5,7 +5,8 @@ condition that is enough; where it is claimed, at some orders, which shows that 
 
 Sources: Dwork and Roth (2014), Definition 2.4; Mironov (2017), Definition 4; Bun and Steinke
 (2016), Definition 1.1; Bun, Dwork, Rothblum and Steinke (2018), Definition 1; Durfee and Rogers
-(2019), Definition 3.1; Dong, Roth and Su (2022), Definition 4, as a bound of the power of each test.
+(2019), Definition 3.1; Dong, Roth and Su (2022), Definition 4, as a
+bound of the power of each test.
 """
 
 from __future__ import annotations

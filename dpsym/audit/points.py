@@ -8,16 +8,17 @@ are equal holds there, as far as very many digits tell.
 
 from __future__ import annotations
 
+import math
 import random
 from collections import deque
 from collections.abc import Iterator, Mapping
 from fractions import Fraction
 from functools import lru_cache
-from math import ceil, floor
+from itertools import islice
 
 import mpmath
 
-from dpsym.audit.rough import Rough, clearly_fails, is_rational
+from dpsym.audit.rough import Rough, clearly_fails, is_rational, relative
 from dpsym.audit.values import (
     DIGITS,
     MORE_DIGITS,
@@ -29,7 +30,6 @@ from dpsym.audit.values import (
     as_float,
     minus,
     over,
-    sign,
 )
 from dpsym.kernel.statements import INTEGER, Fact
 from dpsym.kernel.terms import Term
@@ -38,8 +38,10 @@ Place = dict[str, Number]
 _PLAIN = [Fraction(k, 8) for k in (1, 2, 3, 4, 6, 8, 8, 12, 16, 24, 40)]
 _EXTREME = [Fraction(1, 10**9), Fraction(1, 1000), Fraction(10), Fraction(100), Fraction(10**5)]
 _REMEMBERED = 40
+_CHOICE = 3
 _CLOSE = [Fraction(1, 10**k) for k in (1, 3, 8)]
 _SAME = Fraction(1, 10**12)
+_SIMPLE = 2**20  # a larger denominator may come from rounding
 TINY = 200  # digits to which equal numbers agree
 
 
@@ -66,25 +68,43 @@ class Points:
         attempts: int,
         extreme: bool = True,
         base: Place | None = None,
+        goal: Fact | None = None,
     ) -> Iterator[Place]:
-        """Up to ``count`` different points; ``base`` has values that are kept, if that can be.
+        """Up to ``count`` different points; ``base`` has values that are kept, if that can be. Of
+        more points, those are taken at which the goal is least, if there is one.
         Raises ``UndefinedFact``."""
-        found: list[Place] = []
-        if not kinds:
-            attempts = 1
-        for number in range(attempts):
-            at = self._candidate(facts, kinds, extreme, base, number)
-            if at is not None and at not in found and self.satisfies(facts, at):
-                found.append(at)
+        plausible = self._plausible(facts, kinds, attempts, extreme, base)
+        if goal is not None:
+            some = list(islice(plausible, _CHOICE * count))
+            some.sort(key=lambda at: relative(goal, floats(at)))
+            plausible = iter(some)
+        found = 0
+        for at in plausible:
+            if self.satisfies(facts, at):
+                found += 1
                 self.seen.append(at)
                 yield at
-                if len(found) >= count:
+                if found >= count:
                     return
+
+    def _plausible(
+        self,
+        facts: tuple[Fact, ...],
+        kinds: Mapping[str, str],
+        attempts: int,
+        extreme: bool,
+        base: Place | None,
+    ) -> Iterator[Place]:
+        """Different points at which no fact clearly fails."""
+        found: list[Place] = []
+        for number in range(attempts if kinds else 1):
+            at = self._candidate(facts, kinds, extreme, base, number)
+            if at is not None and at not in found and not clearly_fails(facts, floats(at)):
+                found.append(at)
+                yield at
 
     def satisfies(self, facts: tuple[Fact, ...], at: Place) -> bool:
         """Whether all facts hold, as far as the digits tell. Raises ``UndefinedFact``."""
-        if clearly_fails(facts, floats(at)):
-            return False
         with mpmath.workdps(DIGITS):
             values = Evaluator(at)
             for fact in facts:
@@ -130,8 +150,8 @@ class Points:
         if low is not None and high is not None and abs(low - high) < _SAME * (1 + abs(low)):
             return low if low == high else _irrational(name, facts, at)
         if kind == INTEGER:
-            low = None if low is None else Fraction(ceil(low))
-            high = None if high is None else Fraction(floor(high))
+            low = None if low is None else Fraction(math.ceil(low))
+            high = None if high is None else Fraction(math.floor(high))
         if low is not None and high is not None and low > high:
             return None
         step = self._step(extreme)
@@ -157,7 +177,7 @@ class Points:
         elif high is not None:
             value = high - self.source.choice((Fraction(0), step, step, step))
         else:
-            way, size = self.source.choice((1, 1, 1, -1)), (step, step, Fraction(0))
+            way, size = self.source.choice((1, 1, -1)), (step, step, Fraction(0))
             value = way * self.source.choice(size)
         if kind == INTEGER:
             value = Fraction(round(value))
@@ -195,56 +215,54 @@ def nearly_equal(fact: Fact, at: Place) -> bool:
 
 def _irrational(name: str, facts: tuple[Fact, ...], at: Place) -> Number | None:
     """The end that an affine fact gives, to very many digits."""
-    for fact in facts:
-        names = fact.term.vars
-        if fact.rel != ">=" or name not in names or not all(x in at or x == name for x in names):
-            continue
-        if not _affine(fact.term, name) or is_rational(fact.term):
-            continue
-        with mpmath.workdps(MORE_DIGITS):
-            try:
-                first, second = (Evaluator({**at, name: Fraction(k)})(fact.term) for k in (1, 2))
-                return minus(Fraction(1), over(first, minus(second, first)))
-            except (Undefined, Unsure):
-                continue
-    return None
+    with mpmath.workdps(MORE_DIGITS):
+        ends = (_zero(fact.term, name, at) for fact in _affine_facts(name, facts, at))
+        return next((end for end in ends if isinstance(end, Ball)), None)
 
 
 def bounds(
     name: str, facts: tuple[Fact, ...], at: Place
 ) -> tuple[Fraction | None, Fraction | None]:
     """The greatest lower and least upper bound that affine facts give, once the rest is known."""
-    low: Fraction | None = None
-    high: Fraction | None = None
-    for fact in facts:
-        names = fact.term.vars
-        if fact.rel == "!=" or name not in names or not all(x in at or x == name for x in names):
+    ends: dict[bool, tuple[float, Fact]] = {}
+    place = floats(at)
+    for fact in _affine_facts(name, facts, at):
+        try:
+            one, two = (Rough({**place, name: k})(fact.term) for k in (1.0, 2.0))
+            end, rising = 1 - one / (two - one), two > one
+        except (ValueError, OverflowError, ZeroDivisionError):
             continue
-        if not _affine(fact.term, name):
-            continue
-        end = _end(fact.term, name, at)
-        if end is None:
-            continue
-        place, rising = end
-        if rising:
-            low = place if low is None else max(low, place)
-        else:
-            high = place if high is None else min(high, place)
+        known = ends.get(rising)
+        if math.isfinite(end) and (known is None or (end > known[0]) == rising):
+            ends[rising] = end, fact
+    low, high = (_exact(*ends[way], name, at) if way in ends else None for way in (True, False))
     return low, high
 
 
-def _end(item: Term, name: str, at: Place) -> tuple[Fraction, bool] | None:
-    """Where an affine term is zero, and whether it increases."""
+def _affine_facts(name: str, facts: tuple[Fact, ...], at: Place) -> Iterator[Fact]:
+    """The order facts that are affine in the variable and mention only known ones besides."""
+    for fact in facts:
+        names = fact.term.vars
+        ready = name in names and all(x in at or x == name for x in names)
+        if ready and fact.rel != "!=" and _affine(fact.term, name):
+            yield fact
+
+
+def _exact(end: float, fact: Fact, name: str, at: Place) -> Fraction:
+    """The end that a fact gives, exactly, if it is rational and not simple."""
+    close = Fraction(end)
+    if close.denominator > _SIMPLE and is_rational(fact.term):
+        exact = _zero(fact.term, name, at)
+        return exact if isinstance(exact, Fraction) else close
+    return close
+
+
+def _zero(item: Term, name: str, at: Place) -> Number | None:
+    """Where an affine term is zero."""
     try:
-        if is_rational(item):
-            first, second = (Evaluator({**at, name: Fraction(k)})(item) for k in (1, 2))
-            slope = minus(second, first)
-            end = minus(Fraction(1), over(first, slope)) if sign(slope) else None
-            return (end, sign(slope) > 0) if isinstance(end, Fraction) else None
-        place = floats(at)
-        one, two = (Rough({**place, name: float(k)})(item) for k in (1, 2))
-        return (Fraction(1 - one / (two - one)), two > one) if two != one else None
-    except (Undefined, Unsure, ValueError, OverflowError, ZeroDivisionError):
+        first, second = (Evaluator({**at, name: Fraction(k)})(item) for k in (1, 2))
+        return minus(Fraction(1), over(first, minus(second, first)))
+    except (Undefined, Unsure):
         return None
 
 

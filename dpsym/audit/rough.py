@@ -77,6 +77,16 @@ def clearly_fails(facts: tuple[Fact, ...], at: dict[str, float]) -> bool:
     return False
 
 
+def relative(fact: Fact, at: dict[str, float]) -> float:
+    """By how much the fact holds, for an order of points; least where it may be undefined."""
+    values = Rough(at)
+    try:
+        number = values(fact.term)
+    except (ValueError, OverflowError, ZeroDivisionError, KeyError):
+        return -math.inf
+    return (abs(number) if fact.rel == "!=" else number) / values.scale
+
+
 @lru_cache(maxsize=20_000)
 def is_rational(item: Term) -> bool:
     """Whether only rational operations occur."""
