@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from shutil import get_terminal_size
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import click
 
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from dpsym.scripts import Outcome, ScriptTheorem
     from dpsym.verdicts import Verdict
 
+Made = TypeVar("Made")
 MAX_CERTIFICATE_BYTES = 32 * 2**20
 OK, FAILED, USAGE, UNDECIDED, INTERRUPTED = 0, 1, 2, 3, 130
 _VERDICT_CODES = {"Proved": OK, "Refuted": FAILED, "Unknown": UNDECIDED, "Vacuous": UNDECIDED}
@@ -337,11 +338,14 @@ def _verify(file: str) -> tuple[str, tuple[str, ...]]:
     from dpsym.kernel.certificate import verify as verify_text
     from dpsym.results import Result
 
-    result = _checked(file, lambda text: Result(verify_text(text)))
-    return result.statement, result.postulates
+    def shown(text: str) -> tuple[str, tuple[str, ...]]:
+        result = Result(verify_text(text))
+        return result.statement, result.postulates
+
+    return _checked(file, shown)
 
 
-def _checked(file: str, check: Callable[[str], Any]) -> Any:
+def _checked(file: str, check: Callable[[str], Made]) -> Made:
     """What ``check`` makes of a certificate's text. Whatever goes wrong, it is refused."""
     from dpsym.kernel.refusal import Refusal
 

@@ -10,6 +10,6 @@ A goal that is false in a certificate which the kernel accepts is a fault of the
 blame is one whose conclusion is false while all its premises seem to be true.
 """
 
-from dpsym.audit.auditor import POINTS, Audit, Coverage, Fault, audit
+from dpsym.audit.auditor import POINTS, Audit, Coverage, Fault, Finding, audit, find
 
-__all__ = ["POINTS", "Audit", "Coverage", "Fault", "audit"]
+__all__ = ["POINTS", "Audit", "Coverage", "Fault", "Finding", "audit", "find"]

@@ -142,6 +142,16 @@ def audit(text: str, seed: int = 0, points: int = POINTS) -> Audit:
     return _Auditor(seed, points).run(replay(result))
 
 
+def find(goal: Goal, seed: int = 0, points: int = POINTS) -> Finding | None:
+    """Where a goal is seen to be false, if it is.
+
+    >>> from dpsym.kernel.terms import exp, var
+    >>> print(find(Sequent((), Fact(exp(var("x")) - 1, ">="))).seen[0][:24])
+    exp(x) >= 1 is false: 0.
+    """
+    return _Auditor(seed, points).search(goal, points)
+
+
 class _Auditor:
     def __init__(self, seed: int, points: int) -> None:
         self.seed, self.count = seed, points
@@ -312,4 +322,4 @@ def _shown(goal: Goal) -> str:
     return goal_text(goal)
 
 
-__all__ = ["POINTS", "Audit", "Coverage", "Fault", "audit"]
+__all__ = ["POINTS", "Audit", "Coverage", "Fault", "Finding", "audit", "find"]

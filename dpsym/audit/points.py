@@ -148,7 +148,7 @@ class Points:
     ) -> Number | None:
         low, high = bounds(name, facts, at)
         if low is not None and high is not None and abs(low - high) < _SAME * (1 + abs(low)):
-            return low if low == high else _irrational(name, facts, at)
+            return _irrational(name, facts, at) or low
         if kind == INTEGER:
             low = None if low is None else Fraction(math.ceil(low))
             high = None if high is None else Fraction(math.floor(high))
