@@ -29,7 +29,9 @@ Outcome = tuple[str, str]
 Make = Callable[[random.Random], str]
 KINDS: dict[str, Make] = {}
 NAMES = ("x", "y", "e", "alpha", "$t", "$s", "$w", "", "x" * 201, "\u202e", "\x00", "é", "0", "a b")
-NUMBERS = ("0", "1", "-1", "2", "1/2", "-3/7", "1/0", "01", "+1", "1e9", "9" * 4001, "1/3/5", " 1", "")
+NUMBERS = ("0", "1", "-1", "2", "1/2", "-3/7", "1/0", "01", "+1", "1e9", "9" * 4001, "1/3/5", " 1")
+CHARACTERS = ('"', "[", "]", "{", "}", ",", "0", "9", "-", "\\", "\u0000", "\ud800", "é")
+ODD = ("1e999", "-0", "1.0", "NaN", "Infinity", "9" * 5000, "1E400", "0x1", "00", "-" + "9" * 400)
 
 
 def kind(make: Make) -> Make:
@@ -112,7 +114,8 @@ class Writer:
         if name == "split":
             trees = [self.tree(depth - 1) for _ in range(2)]
             return ["split", self.source.choice(NAMES), self.source.choice(NUMBERS), *trees]
-        return ["face", self.source.choice(NAMES), self.source.choice((1, -1)), self.tree(depth - 1)]
+        end = self.source.choice((1, -1))
+        return ["face", self.source.choice(NAMES), end, self.tree(depth - 1)]
 
     def index(self, items: list[Any]) -> Any:
         if self.source.random() < self.wrong or not items:
@@ -154,12 +157,7 @@ class Writer:
             goal = self.value(SEQUENT if sort == "sequent" else kd.STATEMENT)
             roots = [self.index(self.nodes) for _ in range(source.choice((1, 1, 2, 3)))]
             self.results.append([sort, goal, self.nodes, roots])
-        return {
-            "format": FORMAT,
-            "version": VERSION,
-            "terms": self.terms,
-            "results": self.results,
-        }
+        return {"format": FORMAT, "version": VERSION, "terms": self.terms, "results": self.results}
 
 
 @kind
@@ -192,7 +190,7 @@ def characters(source: random.Random) -> str:
     text = source.choice(valid())
     for _ in range(source.choice((1, 1, 2, 5))):
         i = source.randrange(len(text))
-        new = source.choice(('"', "[", "]", "{", "}", ",", "0", "9", "-", "\\", "\u0000", "\ud800", "é"))
+        new = source.choice(CHARACTERS)
         text = text[:i] + source.choice(("", new, new + text[i])) + text[i + 1 :]
     return text[: source.randrange(len(text))] if source.random() < 0.1 else text
 
@@ -226,8 +224,7 @@ def numbers(source: random.Random) -> str:
     text = source.choice(valid())
     digits = [i for i, char in enumerate(text) if char.isdigit() and not text[i - 1].isdigit()]
     i = source.choice(digits)
-    odd = ("1e999", "-0", "1.0", "NaN", "Infinity", "9" * 5000, "1E400", "0x1", "00", "-" + "9" * 400)
-    return text[:i] + source.choice(odd) + text[i + 1 :]
+    return text[:i] + source.choice(ODD) + text[i + 1 :]
 
 
 @kind
@@ -247,8 +244,8 @@ def bombs(source: random.Random) -> str:
         elif way == 3:
             terms += [["max", [last, 0]], ["add", [last + 1, last]]]
         elif way == 4:
-            terms += [["num", [], "7" * source.choice((10, 3900))], ["mul", [last, last + 1]]]
-            terms[-1:] = [["add", [last, last + 1]], ["mul", [last, last + 2]]]
+            digits = "7" * source.choice((1, 10, 40))
+            terms += [["num", [], digits], ["add", [last, last + 1]], ["mul", [last, last + 2]]]
         else:
             terms.append(["ite", [last, last, 0]])
     top = len(terms) - 1
@@ -274,7 +271,7 @@ def bombs(source: random.Random) -> str:
 def trees(source: random.Random) -> str:
     """Deep or broad trees of boxes, and long lists."""
     tree: Any = ["direct"]
-    for _ in range(source.choice((5, 59, 70, 3000 if source.random() < 0.1 else 200))):
+    for _ in range(source.choice((5, 59, 70, 200, 900))):
         tree = ["split", "x", source.choice(("1/2", "1/3", "0")), tree, ["direct"]]
     many = source.choice((1, 5001, 20_000))
     nodes = [["boxes", {"tree": tree, "bits": source.choice((32, 96, 4097))}, []]]

@@ -9,6 +9,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 from fractions import Fraction
+from itertools import pairwise
 from typing import Any
 
 import mpmath
@@ -469,11 +470,11 @@ def polynomials(source: random.Random) -> Outcome:
     for root, power in zip(roots, powers, strict=True):
         shape *= (X - rational(root)) ** power
     inner = sorted({low, high, *(root for root in roots if low < root < high)})
-    places = [*inner, *((a + b) / 2 for a, b in zip(inner, inner[1:], strict=False))]
+    places = [*inner, *((a + b) / 2 for a, b in pairwise(inner))]
     truth = all(shape.subs(X, rational(place)) >= 0 for place in places)
     left, right = _sides(source, sp.expand(shape))
     left, right = (side.subs({Y: 0, U: 1, V: 1}) for side in (left, right))
-    where = [rational(low) <= X, X <= rational(high)]
+    where = [rational(low) <= X, rational(high) >= X]
     verdict = dp.check_inequality(left, right, where=where, budget=BUDGET)
     return settled(truth, verdict, f"{left} <= {right} for {low} <= x <= {high}")
 

@@ -177,10 +177,11 @@ class Shifting(sp.Symbol):
 
     count = 0
 
-    @property
-    def name(self) -> str:  # type: ignore[override]
-        Shifting.count += 1
-        return f"x{Shifting.count}"
+    def __getattribute__(self, name: str) -> Any:
+        if name == "name":
+            Shifting.count += 1
+            return f"x{Shifting.count}"
+        return super().__getattribute__(name)
 
 
 class Loud(sp.Function):
@@ -294,12 +295,14 @@ def unevaluated(source: random.Random) -> Outcome:
 @kind
 def no_expressions(source: random.Random) -> Outcome:
     """What is no expression, or has no value: an error of dpsym's own, never a proof."""
-    odd: list[Any] = [None, "x", "1+1", object(), [], {}, (1, 2), sp.nan, sp.oo, sp.zoo, sp.I, float("nan")]
-    odd += [float("inf"), 1j, sp.Matrix([1]), sp.true, True, sp.Interval(0, 1), sp.EmptySet, lambda: 1]
-    odd += [sp.Function("f")(X), sp.Integral(X, (X, 0, 1)), sp.Derivative(X**2, X), sp.Float("1.5", 60)]
-    odd += [sp.Sum(X, (X, 0, 3)), sp.gamma(X), sp.sin(X), sp.floor(X), X > 0, sp.Symbol, b"1", 10**9999]
-    odd += [sp.Pow(0, 0, evaluate=False), sp.Pow(0, -1, evaluate=False), sp.Mul(0, sp.oo, evaluate=False)]
-    odd += [sp.log(0, evaluate=False), sp.sqrt(-1, evaluate=False), sp.Limit(X, X, 0), sp.O(X)]
+    odd: list[Any] = [None, "x", "1+1", object(), [], {}, (1, 2), True, float("nan"), 1j, b"1"]
+    odd += [sp.nan, sp.oo, sp.zoo, sp.I, float("inf"), sp.Matrix([1]), sp.true, X > 0, sp.Symbol]
+    odd += [sp.Interval(0, 1), sp.EmptySet, lambda: 1, sp.Float("1.5", 60), 10**9999, sp.O(X)]
+    odd += [sp.Function("f")(X), sp.Integral(X, (X, 0, 1)), sp.Derivative(X**2, X), sp.gamma(X)]
+    odd += [sp.Sum(X, (X, 0, 3)), sp.sin(X), sp.floor(X), sp.Limit(X, X, 0)]
+    odd += [sp.Pow(0, exponent, evaluate=False) for exponent in (0, -1)]
+    odd += [sp.Mul(0, sp.oo, evaluate=False), sp.log(0, evaluate=False)]
+    odd += [sp.sqrt(-1, evaluate=False)]
     item = source.choice(odd)
     asks: list[Callable[[], Any]] = [
         lambda: dp.check_inequality(item, 1, budget=BUDGET),

@@ -18,6 +18,7 @@ from mpmath import mpf
 
 DIGITS = 50
 CLOSE = mpf(10) ** -25  # nearer than that, nothing is said, but of exact numbers
+NONE = mpf(0)
 Atoms = list[tuple[mpf, mpf]]
 
 
@@ -44,7 +45,7 @@ class Truth:
     exact_loss: Fraction | None = None
 
 
-def response(epsilon: mpf, delta: mpf = mpf(0)) -> Atoms:
+def response(epsilon: mpf, delta: mpf = NONE) -> Atoms:
     keep = 1 / (1 + mpmath.exp(-epsilon))
     rest = 1 - delta
     atoms = [(rest * keep, rest * (1 - keep)), (rest * (1 - keep), rest * keep)]
