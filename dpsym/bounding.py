@@ -11,7 +11,7 @@ from typing import Union
 import sympy as sp
 from flint import fmpq
 
-from dpsym.checking import DEFAULT_BUDGET, budget_seconds, confirm, sign_of
+from dpsym.checking import DEFAULT_BUDGET, TOO_MUCH, budget_seconds, confirm, sign_of, too_much
 from dpsym.claims import Goal, read_claim
 from dpsym.combinators import Subject
 from dpsym.enclosures import Enclosure
@@ -162,7 +162,11 @@ def bound(
     own = {symbol for part in goal.parts for _, expr in part.parameters() for symbol in _in(expr)}
     if solve_for in own:
         raise InputError("solve_for", "a symbol that is not in the subject", solve_for)
-    return _Bounding(whole, claim, solve_for, where, goal, seconds).answer()
+    bounding = _Bounding(whole, claim, solve_for, where, goal, seconds)
+    try:
+        return bounding.answer()
+    except TOO_MUCH as error:
+        return bounding.unknown(too_much(error))
 
 
 def _in(expr: sp.Expr) -> set[sp.Symbol]:

@@ -42,6 +42,7 @@ __all__ = ["DEFAULT_BUDGET", "check", "check_inequality", "prove"]
 
 DEFAULT_BUDGET = 60.0
 _MOST = 86_400.0
+TOO_MUCH = (TooLarge, RecursionError, MemoryError)  # what ends a search, but its time
 _UNDEFINED_FIRST, _UNDEFINED_LAST = 0.15, 1.0  # seconds, for each sub-term and for all of them
 _SIGN_SECONDS, _ROW_SECONDS, _DOMAIN_SECONDS = 1.0, 5.0, 5.0
 # shares of the budget
@@ -107,8 +108,9 @@ def _verdict(
     try:
         goal = read_claim(subject, claim, where, sign_of)
         steps = read_hints(hints, goal.scope)
-    except (TooLargeError, TooLarge) as error:
-        return Unknown(f"{type(subject).__name__}: a claim that is too large", reason=str(error))
+    except (TooLargeError, TooLarge, MemoryError) as error:
+        said = too_much(error)
+        return Unknown(f"{type(subject).__name__}: a claim that is too large", reason=said)
     except Refusal as refusal:
         raise InputError("claim", refusal.condition, refusal) from None
     return _Check(goal, steps, started, limit, computed).verdict()
@@ -166,21 +168,24 @@ def check_inequality(
     try:
         term, scope = read_inequality(lhs, rhs, where)
         steps = read_hints(hints, scope)
-    except (TooLargeError, TooLarge) as error:
-        return Unknown("an inequality that is too large", reason=str(error))
+    except (TooLargeError, TooLarge, MemoryError) as error:
+        return Unknown("an inequality that is too large", reason=too_much(error))
     sequent = Sequent(tuple(scope.facts), Fact(term, ">" if strict else ">="))
     text = goal_text(sequent)
     integers = frozenset(name for name, kind in scope.variables if kind == INTEGER)
     try:
         return _inequality(sequent, scope, text, integers, steps, started, limit)
-    except (TooLarge, RecursionError) as error:
-        return Unknown(text, (text,), _too_much(error), seconds=_since(started))
+    except TOO_MUCH as error:
+        return Unknown(text, (text,), too_much(error), seconds=_since(started))
     except Refusal as refusal:
         raise InputError("lhs, rhs", "sides that are defined", text, got=str(refusal)) from None
 
 
-def _too_much(error: Exception) -> str:
-    return str(error) if isinstance(error, TooLarge) else "a goal that is too deep"
+def too_much(error: Exception) -> str:
+    """Why a search has stopped: by a limit of size, of Python's stack, or of memory."""
+    if isinstance(error, MemoryError):
+        return "the memory is used up"
+    return "a goal that is too deep" if isinstance(error, RecursionError) else str(error)
 
 
 def _inequality(
@@ -252,8 +257,8 @@ class _Check:
     def verdict(self) -> Verdict:
         try:
             return self._verdict()
-        except (TooLarge, RecursionError) as error:
-            return self.unknown(_too_much(error))
+        except TOO_MUCH as error:
+            return self.unknown(too_much(error))
         except Refusal as refusal:
             raise InputError("claim", refusal.condition, self.text, got=str(refusal)) from None
 
@@ -296,8 +301,8 @@ class _Check:
                     )
                 except Stuck as failed:
                     stuck = failed
-                except (TooLarge, RecursionError) as error:
-                    stuck = Stuck(_too_much(error))
+                except TOO_MUCH as error:
+                    stuck = Stuck(too_much(error))
             if theorem is None:
                 continue
             return self.proved(masses.joined(theorem))

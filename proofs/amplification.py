@@ -35,7 +35,7 @@ x_a, x_b, x_c = symbols("a b c", nonnegative=True)
 
 RATE = [q < 1]
 AMPLIFIED = log(1 + q * (exp(epsilon) - 1))
-WITHOUT_REPLACEMENT = "replace-one"
+WITHOUT_REPLACEMENT = "without_replacement"
 
 
 def gaussian_profile(shift, at):
@@ -162,7 +162,7 @@ def sampling_without_replacement_amplifies_pure_dp():
     Idea: b is at most e^eps a and at most e^eps c, so at most e^eps ((1 - s) a + s c) for the s of
     advanced joint convexity. Exact: randomized response on the record, when it is there.
     """
-    step = dp.subsample(dp.PureDP(epsilon), q, relation=WITHOUT_REPLACEMENT)
+    step = dp.subsample(dp.PureDP(epsilon), q, method=WITHOUT_REPLACEMENT)
     return dp.check(step, dp.PureDP(AMPLIFIED), where=RATE)
 
 
@@ -175,7 +175,7 @@ def sampling_without_replacement_amplifies_approximate_dp():
     e^eps a)_+ + s (b - e^eps c)_+, whose integrals are at most delta. Exact: give a record away
     with probability delta, else randomized response.
     """
-    step = dp.subsample(dp.ApproxDP(epsilon, delta), q, relation=WITHOUT_REPLACEMENT)
+    step = dp.subsample(dp.ApproxDP(epsilon, delta), q, method=WITHOUT_REPLACEMENT)
     return dp.check(step, dp.ApproxDP(AMPLIFIED, q * delta), where=RATE)
 
 
@@ -257,5 +257,5 @@ def sampling_without_replacement_halves_delta_too():
     Idea: the mechanism that gives its input away with probability delta does so for a record in
     the sample with probability q delta.
     """
-    step = dp.subsample(dp.ApproxDP(epsilon, delta), q, relation=WITHOUT_REPLACEMENT)
+    step = dp.subsample(dp.ApproxDP(epsilon, delta), q, method=WITHOUT_REPLACEMENT)
     return dp.check(step, dp.ApproxDP(AMPLIFIED, q * delta / 2), where=RATE)

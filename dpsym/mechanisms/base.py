@@ -106,8 +106,12 @@ class Mechanism(Value):
         See ``dpsym.enclosures.enclose``, which has the same arguments.
         """
         from dpsym.enclosures import enclose
+        from dpsym.enclosures.failures import NoEnclosureError
 
-        return enclose(self, claim, solve_for, width, where, cells)
+        try:
+            return enclose(self, claim, solve_for, width, where, cells)
+        except MemoryError:
+            raise NoEnclosureError("the memory is used up") from None
 
     def holds(self, claim: Guarantee, where: object = None, cells: int = 300) -> Settled:
         """Whether a claim holds for all parameters in a box, by subdivision and ball arithmetic.

@@ -96,7 +96,7 @@ class Code:
             name = "dp.repeat" if isinstance(item, Repeated) else "dp.group"
             return self._call(name, [self.of(item.subject), self.of(item.count)])
         if isinstance(item, Subsampled):
-            given = [self.of(item.subject), self.of(item.rate), repr(item.relation)]
+            given = [self.of(item.subject), self.of(item.rate), f"method={item.method!r}"]
             return self._call("dp.subsample", given)
         if isinstance(item, Filtered):
             given = [self.of(x) for x in (item.subject, item.parameter, item.budget)]

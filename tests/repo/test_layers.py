@@ -34,6 +34,7 @@ CHECKING = {
 }
 EVIDENCE = {  # what people read of goals, proofs and witnesses; loads no SymPy but where it must
     "analytic",
+    "audit",
     "certificates",
     "events",
     "explaining",

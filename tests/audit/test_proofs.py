@@ -1,0 +1,40 @@
+"""Every certificate of the proof scripts, audited."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import pytest
+
+from dpsym.audit import Coverage, audit
+from dpsym.scripts import collect
+from dpsym.verdicts import Proved
+from tests.audit.stored import FOLDER, digest, file_of, read, scripts
+
+COMMAND = "python -m tests.audit.stored"
+LEAST = 0.85  # the share of steps for which points or distributions are found
+each_script = pytest.mark.parametrize("script", scripts(), ids=lambda path: path.stem)
+
+
+@each_script
+def test_nothing_is_false_in_any_certificate(script: Path) -> None:
+    coverage = Coverage()
+    for name, certificates in read(script).theorems.items():
+        for text in certificates:
+            found = audit(text, seed=2026, points=2)
+            assert not found.faults, (name, found.faults[0].text())
+            coverage.add(found)
+    tried, untried = coverage.tried.total(), coverage.untried.total()
+    assert tried >= LEAST * (tried + untried) > 0
+
+
+@each_script
+def test_the_stored_certificates_are_those_of_the_script(script: Path) -> None:
+    stored = read(script)
+    assert stored.digest == digest(script), f"{script} has changed: {COMMAND}"
+    expected = {theorem.name for theorem in collect(script) if theorem.expected is Proved}
+    assert set(stored.theorems) == expected
+
+
+def test_there_is_a_file_for_each_script() -> None:
+    assert set(FOLDER.glob("*.json.gz")) == {file_of(script) for script in scripts()}, COMMAND

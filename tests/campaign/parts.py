@@ -1,0 +1,64 @@
+"""The parts of a campaign, and how many attempts of each kind a round has."""
+
+from __future__ import annotations
+
+import random
+from collections import Counter
+from collections.abc import Callable
+from typing import NamedTuple
+
+from tests.campaign import certificates, claims, inputs
+
+Found = dict[str, dict[str, int]]
+Outcome = tuple[str, str]
+
+
+class Part(NamedTuple):
+    attempt: Callable[[str, random.Random], Outcome]
+    counts: dict[str, int]  # of a round
+
+
+_CLAIMS = dict.fromkeys(claims.KINDS, 10) | {
+    "constants": 90,
+    "polynomials": 70,
+    "inequalities": 50,
+    "enclosures": 60,
+    "randomized response": 40,
+    "a table": 40,
+    "other_notions": 30,
+    "concentrated": 4,
+    "bounds": 4,
+    "Laplace noise": 6,
+    "Gaussian noise": 6,
+}
+_CERTIFICATES = dict.fromkeys(certificates.KINDS, 100) | {
+    "grammar": 300,
+    "damage": 120,
+    "bombs": 40,
+}
+PARTS = {
+    "claims": Part(claims.attempt, _CLAIMS),
+    "certificates": Part(certificates.attempt, _CERTIFICATES),
+    "input": Part(inputs.attempt, dict.fromkeys(inputs.KINDS, 10)),
+}
+
+
+def repeat(part: str, kind: str, seed: int, number: int) -> Outcome:
+    """One attempt."""
+    return PARTS[part].attempt(kind, random.Random(f"{seed} {part} {kind} {number}"))
+
+
+def attempts(part: str, seed: int, start: int, share: float = 1.0) -> tuple[Found, list[str]]:
+    """A round: counts by kind and outcome, and the faults."""
+    found: Found = {}
+    faults = []
+    for kind, whole in PARTS[part].counts.items():
+        count = max(1, round(whole * share))
+        seen: Counter[str] = Counter()
+        for number in range(start * count, (start + 1) * count):
+            outcome, said = repeat(part, kind, seed, number)
+            seen[outcome] += 1
+            if outcome == "WRONG":
+                faults.append(f"--repeat {part} {kind!r} {seed} {number}: {said}")
+        found[kind] = dict(seen)
+    return found, faults
