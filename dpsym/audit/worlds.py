@@ -8,7 +8,7 @@ of two stages depends on the outcome of the first.
 from __future__ import annotations
 
 import random
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction
 
 import mpmath
@@ -31,14 +31,16 @@ from dpsym.audit.values import (
 from dpsym.kernel.statements import (
     Assumed,
     Blend,
+    Choice,
     Filter,
     Group,
     Guarantee,
+    Inner,
+    Joint,
     Mechanism,
     Pair,
     Processed,
     Repeated,
-    Single,
     Stage,
     Statement,
 )
@@ -78,7 +80,7 @@ class World:
                     continue
         return None
 
-    def _composed(self, stages: list[Stage]) -> Atoms | None:
+    def _composed(self, stages: Sequence[Stage | Inner]) -> Atoms | None:
         """Stage by stage; at most some of them are more than the same twice, if there are many."""
         busy = set(self.source.sample(range(len(stages)), min(len(stages), MOST_BUSY)))
         outcomes: list[tuple[Number, Number]] = [(Fraction(1), Fraction(1))]
@@ -95,7 +97,7 @@ class World:
         return merged(outcomes)
 
     def _next(
-        self, outcomes: list[tuple[Number, Number]], stage: Stage
+        self, outcomes: list[tuple[Number, Number]], stage: Stage | Inner
     ) -> list[tuple[Number, Number]] | None:
         out: list[tuple[Number, Number]] = []
         for p, q in outcomes:
@@ -107,7 +109,7 @@ class World:
 
     # -- stages
 
-    def pair(self, stage: Stage) -> Atoms | None:
+    def pair(self, stage: Stage | Inner) -> Atoms | None:
         """A pair that is what the stage says."""
         if isinstance(stage, Assumed):
             return self._assumed(stage.guarantees)
@@ -124,9 +126,13 @@ class World:
             return None if count is None else self._chain(stage.stage, count)
         if isinstance(stage, Blend):
             return self._blend(stage)
+        if isinstance(stage, Choice):
+            return self.pair(self.source.choice(stage.stages))
+        if isinstance(stage, Joint):
+            return self._composed(stage.stages)
         return self._filter(stage)
 
-    def _may_be(self, stage: Stage, atoms: Atoms) -> bool:
+    def _may_be(self, stage: Stage | Inner, atoms: Atoms) -> bool:
         if not isinstance(stage, Assumed):
             return False
         return self._all(stage.guarantees, atoms)
@@ -242,10 +248,10 @@ class World:
             return None
         return found
 
-    def _repeated(self, single: Single, count: int) -> Atoms | None:
+    def _repeated(self, single: Inner, count: int) -> Atoms | None:
         return self._composed([single] * min(count, 64)) if count <= 64 else None
 
-    def _chain(self, single: Single, count: int) -> Atoms | None:
+    def _chain(self, single: Inner, count: int) -> Atoms | None:
         """The ends of a chain of neighbours, in one direction, at most some steps of which move."""
         if not isinstance(single, Assumed):
             return None

@@ -159,8 +159,8 @@ def test_sampling_of_pure_mechanisms():
         dp.RandomizedResponse(1),
         dp.AdditiveNoise(dp.noise.Laplace(1), 1),
     ):
-        for relation in ("add/remove", "replace-one"):
-            close_below(least(dp.subsample(subject, q, relation), dp.PureDP), true, 1e-6)
+        for method in ("poisson", "without_replacement"):
+            close_below(least(dp.subsample(subject, q, method), dp.PureDP), true, 1e-6)
 
 
 def test_groups():

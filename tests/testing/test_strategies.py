@@ -74,7 +74,7 @@ SIMPLEST = {
     "group": "group(PureDP(0), 1)",
     "postprocess": "postprocess(PureDP(0))",
     "repeat": "repeat(PureDP(0), 1)",
-    "subsample": "subsample(PureDP(0), 0, relation='add/remove')",
+    "subsample": "subsample(PureDP(0), 0, method='poisson')",
 }
 LIBRARY = {
     name

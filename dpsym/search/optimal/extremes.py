@@ -23,7 +23,16 @@ from dpsym.kernel.refusal import Refusal
 from dpsym.kernel.rules import step
 from dpsym.kernel.rules_privacy import Multipliers, statement_obligations
 from dpsym.kernel.sequents import Sequent
-from dpsym.kernel.statements import REAL, Assumed, Fact, Guarantee, Repeated, Stage, Statement
+from dpsym.kernel.statements import (
+    REAL,
+    Assumed,
+    Fact,
+    Guarantee,
+    Inner,
+    Repeated,
+    Stage,
+    Statement,
+)
 from dpsym.kernel.terms import ONE, ZERO, Term, positive_part, var
 from dpsym.kernel.theorems import Theorem, prove
 from dpsym.refutations import Atom, Refutation, refute
@@ -60,7 +69,8 @@ def extremes(stages: tuple[Stage, ...]) -> list[Extreme]:
     """One for each stage and copy; raises Unsuited."""
     out: list[Extreme] = []
     for index, stage in enumerate(stages):
-        inner, count = stage, fmpq(1)
+        inner: Stage | Inner = stage
+        count = fmpq(1)
         if isinstance(stage, Repeated):
             found = rational(stage.count, {})
             if found is None or index:
