@@ -55,6 +55,12 @@ class Result:
             )
         )
 
+    def route(self) -> tuple[str, ...]:
+        """The guarantees that the proof goes through, with sources; see ``dpsym.routes``."""
+        from dpsym.routes import route
+
+        return () if isinstance(self.proved, Lemma) else route(self.proved)
+
     def explain(self, latex: bool = False) -> str:
         """The proof as numbered steps: what is to be shown, and which rule shows it."""
         from dpsym.explaining import explain

@@ -39,6 +39,9 @@ class TheoremLike(Protocol):
     def rules(self) -> Mapping[str, int]:
         """How often each rule was used."""
 
+    def route(self) -> tuple[str, ...]:
+        """The guarantees that the proof goes through, a line each."""
+
 
 class WitnessLike(Protocol):
     """What a verdict needs of a witness."""
@@ -99,6 +102,7 @@ class Proved(Verdict):
     >>> class Theorem:
     ...     postulates = ()
     ...     def rules(self): return {"dual": 2, "tower": 1}
+    ...     def route(self): return ()
     ...     def certificate(self): return "{}"
     >>> Proved("the composition has PureDP(e1 + e2)", Theorem(), assumptions=("a density",))
     Proved: the composition has PureDP(e1 + e2)
@@ -112,6 +116,11 @@ class Proved(Verdict):
     def certificate(self) -> str:
         """The proof as JSON text, which ``dpsym verify`` re-checks."""
         return self.theorem.certificate()
+
+    @cached_property
+    def route(self) -> tuple[str, ...]:
+        """The guarantees by way of which the claim is proved, with their sources, a line each."""
+        return self.theorem.route()
 
     def explain(self, latex: bool = False) -> str:
         """The proof as numbered steps that a mathematician can follow.
@@ -131,9 +140,11 @@ class Proved(Verdict):
         rules, postulates = self.theorem.rules(), self.theorem.postulates
         steps = sum(rules.values())
         assumed = f"postulates: {', '.join(postulates)}" if postulates else "on no postulate"
+        way = ["by way of", *(f"  {line}" for line in self.route)] if self.route else []
         return [
+            *way,
             f"by {_count(steps, 'step')} of {_count(len(rules), 'rule')} that the kernel checked, "
-            f"{assumed}"
+            f"{assumed}",
         ]
 
 

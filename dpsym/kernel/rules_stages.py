@@ -53,6 +53,8 @@ def inner(goal: Statement, stage: int, part: int, guarantees: tuple[Guarantee, .
     require(part < len(st.parts(old)), "inner", "the index of a part", part)
     if isinstance(old, (Repeated, Group)):
         made: Stage = replace(old, stage=new)
+    elif isinstance(old, st.Processed):
+        made = st.Processed(guarantees)
     else:
         blend = expect(Blend, old, "inner", "a stage made of others")
         links = (replace(x, stage=new) if i == part else x for i, x in enumerate(blend.links))

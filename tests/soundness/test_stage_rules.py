@@ -93,11 +93,6 @@ STAGE_RULES = {
         (goal(sampled()), {"stage": 0, "part": 1, "guarantees": (pure(e),)}, "index of a part"),
         (goal(PURE), {"stage": 0, "part": 0, "guarantees": (pure(e),)}, "made of others"),
         (
-            goal(Processed((pure(e),))),  # what goes into the map is not what comes out of it
-            {"stage": 0, "part": 0, "guarantees": (pure(e),)},
-            "made of others",
-        ),
-        (
             goal(COPIES),
             {"stage": 0, "part": 0, "guarantees": (pure(var("stranger")),)},
             "declared variables",

@@ -86,7 +86,7 @@ class Prover(Copies, Explicit, Specialising, Totals):
             return self.explicit(goal)
         for index, stage in enumerate(goal.stages):
             if isinstance(stage, Processed):
-                return self.apply(goal, "postprocess", stage=index)
+                return self.processed(goal, index, stage)
         learned = self.by_learned(goal)
         if learned is not None:
             return learned
@@ -127,6 +127,17 @@ class Prover(Copies, Explicit, Specialising, Totals):
                 if first is None or (stuck.remaining and not first.remaining):
                     first = stuck
         raise first or Stuck("no rule applies")
+
+    def processed(self, goal: Statement, index: int, stage: Processed) -> Proof:
+        """By convexity of what is known of the mechanism, or of the claim, which it has."""
+        try:
+            return self.apply(goal, "postprocess", stage=index)
+        except Stuck:
+            self.left()
+            weaker = replace(goal.claims[0], two_way=True, reverse=False)
+            if weaker in stage.guarantees or len(goal.stages) > 1:
+                raise
+        return self.apply(goal, "inner", stage=index, part=0, guarantees=(weaker,))
 
     def by_learned(self, goal: Statement) -> Proof | None:
         """The claim from a theorem that was added, as it is or weakened."""

@@ -35,6 +35,8 @@ class Specialising(Steps):
         stuck: Stuck | None = None
         stage = goal.stages[i]
         assert isinstance(stage, Assumed)
+        if claim.name == "KLDP":
+            return self.at_one(goal, i, j)
         if top_suffices(goal, stage.guarantees[j]):
             return self.at_top(goal, i, j)
         for order in orders_for(goal, claim, stage.guarantees[j]):
@@ -46,6 +48,24 @@ class Specialising(Steps):
         if stuck is not None:
             raise stuck
         return None
+
+    def at_one(self, goal: Statement, i: int, j: int) -> Proof:
+        """At orders that decrease to 1."""
+        stage = goal.stages[i]
+        assert isinstance(stage, Assumed)
+        rho, *ends = stage.guarantees[j].args
+        name = new_name(goal, "x")
+        less = var(name)
+        for top in ends:
+            less = ((top or ZERO) - 1) * (1 - tm.exp(-less))
+        assert rho is not None
+        order = 1 + less
+        parameters = {"name": name, "start": ZERO, "value": order * rho}
+        *shown, rest = step(goal, "limit", parameters)
+        assert isinstance(rest, Statement)
+        proofs = [self.sequent(one) for one in shown if isinstance(one, Sequent)]
+        proofs += [self.apply(rest, "specialise", stage=i, guarantee=j, value=order)]
+        return Proof("limit", parameters, tuple(proofs))
 
     def below_top(self, goal: Statement, i: int, j: int, order: Term) -> Proof:
         """At an order, or where the family does not reach it at its highest orders."""

@@ -25,7 +25,7 @@ from dpsym.kernel.statements import (
     Stage,
     Statement,
 )
-from dpsym.kernel.terms import ONE, Term, substitute
+from dpsym.kernel.terms import ONE, ZERO, Term, substitute
 from dpsym.search.privacy.families import Sum, concentrated, mean_of_pure, sums
 from dpsym.search.privacy.sampling import divergence, whole_order
 
@@ -91,7 +91,9 @@ def _chained(one: Guarantee, count: Term, claim: Guarantee) -> Iterator[Total]:
         yield Total(one, _with(one, count * last))
     if one.name == "ApproxDP":
         loss = first[0]
-        growth = (tm.exp(count * loss) - 1) / (tm.exp(loss) - ONE)
+        growth = count
+        if loss is not ZERO:
+            growth = (tm.exp(count * loss) - 1) / (tm.exp(loss) - ONE)
         yield Total(one, _with(one, count * loss, last * growth))
     if one.name == "ZCDP":
         yield Total(one, _with(one, tm.power(count, 2) * last))
