@@ -14,7 +14,7 @@ from tests.repo.source import KERNEL, PACKAGE, fresh, imports, module_name, pyth
 FILES = python_files(KERNEL)
 BESIDE = ("analytic", "events", "quadrature", "refutations")  # trusted for refutations alone
 TRUSTED = [*FILES, *(PACKAGE / f"{name}.py" for name in BESIDE)]
-MOST_LINES = 3200
+MOST_LINES = 3250
 
 pytestmark = pytest.mark.skipif(not FILES, reason="no kernel")
 each_file = pytest.mark.parametrize("path", TRUSTED, ids=module_name)

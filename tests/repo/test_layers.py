@@ -43,6 +43,7 @@ EVIDENCE = {  # what people read of goals, proofs and witnesses; loads no SymPy 
     "printing",
     "refutations",
     "results",
+    "routes",
     "witnesses",
 }
 LAYERS = {
