@@ -90,7 +90,10 @@ def test_a_limit_of_the_memory() -> None:
     done = subprocess.run(
         [sys.executable, "-c", SCRIPT], capture_output=True, text=True, check=False, timeout=120
     )
-    assert done.returncode == 0, done.stderr
+    if "Cannot recover from MemoryErrors" in done.stderr:  # Python itself gives up, aloud
+        assert "Proved" not in done.stdout
+    else:
+        assert done.returncode == 0, done.stderr
     assert done.stdout == f"{['the memory is used up'] * 2}\n"
 
 

@@ -25,7 +25,7 @@ PAIR = dp.DensityPair(
 
 
 def kernel(made):
-    return made.to_kernel(Scope(), lambda _: None)
+    return made.to_inner(Scope(), lambda _: None)
 
 
 def test_what_they_are_in_the_kernel():
@@ -60,7 +60,7 @@ def test_sampling_without_replacement_is_one_record_for_another():
 def test_they_are_values():
     assert dp.repeat(PureDP(1), k) == dp.repeat(PureDP(1), k)
     assert dp.repeat(PureDP(1), 2) != dp.group(PureDP(1), 2)
-    assert dp.subsample(PureDP(1), q) != dp.subsample(PureDP(1), q, "replace-one")
+    assert dp.subsample(PureDP(1), q) != dp.subsample(PureDP(1), q, "without_replacement")
     assert len({dp.repeat(PureDP(1), 2), dp.repeat(PureDP(1), 2), dp.group(PureDP(1), 2)}) == 2
     with pytest.raises(AttributeError):
         dp.repeat(PureDP(1), 2).count = sp.Integer(3)

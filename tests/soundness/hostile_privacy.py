@@ -32,6 +32,7 @@ from dpsym.kernel.statements import (
     RATIO,
     REAL,
     Assumed,
+    Choice,
     Guarantee,
     Mechanism,
     Pair,
@@ -196,6 +197,11 @@ def false_statement(goal: Statement, world: World) -> bool:
         if isinstance(stage, (Assumed, Mechanism, Processed)):
             origin = before if isinstance(stage, Processed) else atoms
             parts = [(singles(stage)[0], origin)]
+        elif isinstance(stage, Choice):
+            fits = (one for one in singles(stage) if _is_pair_of(one, atoms, world.point))
+            if next(fits, None) is None:
+                return False
+            continue
         else:
             found = None if world.made is None else world.made.parts(stage, world.point)
             if found is None:
@@ -581,6 +587,18 @@ def support(source: Source) -> Attempt:
         for _ in goal.stages
     )
     return Attempt(goal, world, {"bounds": bounds})
+
+
+@recipe
+def each(source: Source) -> Attempt:
+    """One of the stages, or another one in its place."""
+    goal, world = _false(source)
+    (other, *_), _ = (one.stages if isinstance(one, Statement) else one for one in _false(source))
+    i = source.randrange(len(goal.stages))
+    options = [goal.stages[i], *([other] if source.random() < 0.8 else [])]
+    source.shuffle(options)
+    stages = (*goal.stages[:i], Choice(tuple(options)), *goal.stages[i + 1 :])  # type: ignore[arg-type]
+    return Attempt(replace(goal, stages=stages), world, {"stage": i})
 
 
 @recipe

@@ -17,10 +17,12 @@ from dpsym.kernel.sequents import Sequent, context
 from dpsym.kernel.statements import (
     Assumed,
     Blend,
+    Choice,
     Fact,
     Filter,
     Group,
     Guarantee,
+    Joint,
     Link,
     Mechanism,
     Pair,
@@ -60,6 +62,7 @@ def goal(*stages, claim=pure(e), facts=FACTS):  # noqa: B008
 
 
 COPIES, CHAIN = Repeated(PURE, k), Group(PURE, k)
+CHOICE = Choice((PURE, Assumed((pure(d),))))
 SAMPLED = goal(sampled(), claim=pure(e, **ONE_WAY))
 MOMENT = goal(sampled(APPROX), claim=approx(e, d, **ONE_WAY))
 ROW = {"linear": (ZERO, ZERO), "moments": ((q, ZERO),)}
@@ -97,6 +100,12 @@ STAGE_RULES = {
             {"stage": 0, "part": 0, "guarantees": (pure(var("stranger")),)},
             "declared variables",
         ),
+    ],
+    "each": [
+        (goal(PURE), {"stage": 0}, "a choice of mechanisms"),
+        (goal(COPIES), {"stage": 0}, "a choice of mechanisms"),
+        (goal(CHOICE), {"stage": 1}, "the index of a stage"),
+        (goal(Repeated(CHOICE, k)), {"stage": 0}, "a choice of mechanisms"),
     ],
     "unroll": [
         (goal(COPIES), {}, "at most 64 copies"),
@@ -270,6 +279,11 @@ def unequal(*places: tuple[int, int], count: int = 2) -> Blend:
     return Blend(weights, weights, tuple(Link(i, j, PURE) for i, j in places))
 
 
+def deep(times):
+    """Copies of copies of ... of copies."""
+    return PURE if not times else Repeated(deep(times - 1), k)
+
+
 ILL_FORMED = [
     (Repeated(PURE, e), "a whole number"),  # declared real
     (Group(PURE, e), "a whole number"),
@@ -285,9 +299,13 @@ ILL_FORMED = [
     (unequal((1, 1)), "two distributions"),
     (sampled(rate=var("stranger")), "declared variables"),
     (sampled(rate=var("$r0")), "declared variables"),
-    (Repeated(COPIES, k), "classes that can stand here"),
+    (deep(5), "classes that can stand here"),
+    (Choice(()), "at least one stage"),
+    (Repeated(Choice(()), k), "at least one stage"),
+    (Repeated(Repeated(PURE, e), k), "a whole number"),
+    (Repeated(sampled(rate=var("stranger")), k), "declared variables"),
+    (Joint((PURE,)), "classes that can stand here"),
     (Repeated(Processed((pure(e),)), k), "classes that can stand here"),
-    (sampled(COPIES), "classes that can stand here"),
     (Blend((ONE,), (ONE,), (Link(-1, 0, PURE),)), "a whole number"),
     (replace(FILTER, budget=var("stranger")), "declared variables"),
     (replace(FILTER, budget=x), "declared variables"),
@@ -384,7 +402,7 @@ USES = [
     ("repeated", Repeated(PURE, k + 1), pure(k * e), AT, "the same shape"),
     ("repeated", COPIES, pure(e), AT | {"m": ONE}, "the same shape"),
     ("repeated", Repeated(APPROX, k), pure(k * e), AT, "a stage with the guarantee"),
-    ("repeated", Repeated(COIN, k), pure(k * e), AT, "stages of guarantees"),
+    ("repeated", Repeated(COIN, k), pure(k * e), AT, "a stage of guarantees"),
     ("repeated", Repeated(PURE, k), pure(k * e), AT | {"m": q}, "an integer for an integer"),
     ("sampled", sampled(rate=q / 2), pure(SAMPLE_LOSS), AT, "the same shape"),
     (
@@ -513,7 +531,7 @@ def test_a_certificate_of_another_stage_is_refused():
     for before, after, reason in (
         ('"Blend"', '"Blended"', "classes that can stand here"),
         ('["Blend", [', '["Blend", [[], ', "a list of 3 items"),
-        ('"Assumed"', '"Repeated"', "classes that can stand here"),
+        ('"Assumed"', '"Repeated"', "a list of 2 items"),
         ('"Assumed"', '"Processed"', "classes that can stand here"),
     ):
         assert before in text
