@@ -25,8 +25,8 @@ from dpsym.mechanisms.base import Mechanism
 from dpsym.refutations import Refutation
 from dpsym.results import Result
 from dpsym.search.leaf.budget import Budget, OutOfBudget
+from dpsym.search.optimal import extremes, nested
 from dpsym.search.optimal.best import Answer, Question, Unsuited, Vacuous, best
-from dpsym.search.optimal.extremes import optimum
 from dpsym.search.optimal.pieces import Failed
 from dpsym.search.optimal.totals import Total, by_totals
 from dpsym.search.privacy.prover import Stuck
@@ -247,12 +247,15 @@ class _Bounding:
         return self.unknown(reason)
 
     def composed(self) -> Bound | None:
-        """By the extreme pairs of pure and approximate stages."""
-        try:
-            found = optimum(self.question, Budget(self.left()))
-        except (Unsuited, OutOfBudget, Failed, Stuck, Refusal):
-            return None
-        return self.bound_of(found) if found.proved is not None or found.infinite else None
+        """By the extreme pairs of pure and approximate stages, or node by node for two stages."""
+        for attempt in (extremes.optimum, nested.optimum):
+            try:
+                found = attempt(self.question, Budget(self.left()))
+            except (Unsuited, OutOfBudget, Vacuous, Failed, Stuck, Refusal):
+                continue
+            if found.proved is not None or found.infinite:
+                return self.bound_of(found)
+        return None
 
     def total(self) -> Total | None:
         """What follows from the sums of what all stages have."""
