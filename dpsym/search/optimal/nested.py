@@ -338,7 +338,8 @@ def optimum(question: Question, budget: Budget) -> Answer:
 
 
 def search_above(search: Nested, question: Question) -> tuple[fmpq | None, Theorem | None]:
-    value = rounded(dyadic(search.upper * (1 + 1e-7)), True)
+    gap = search.atoms.gap if search.atoms is not None else 0.0
+    value = rounded(dyadic(search.upper * (1 + _SPARE + 16 * gap)), True)
     statement = question.at(value)
     (claim,) = statement.claims
     side = replace(statement, claims=(replace(claim, two_way=False),))
