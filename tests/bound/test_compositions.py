@@ -132,3 +132,33 @@ def test_every_epsilon_is_enough():
     assert isinstance(found, dp.Bound)
     assert (found.lower, found.upper) == (0, 0)
     assert isinstance(found.proved, dp.Proved)
+
+
+def test_two_adaptive_stages():
+    """A Rényi guarantee, then an approximate one: the witness is computed again with mpmath."""
+    given = dp.RenyiDP(2, Rational(1, 4)), dp.ApproxDP(HALF, Rational(1, 100))
+    loss = Rational(3, 2)
+    found = dp.bound(dp.compose(*given), dp.ApproxDP(loss, DELTA), DELTA)
+    assert isinstance(found, dp.Bound)
+    assert found.relative_width < Rational(1, 10**5)
+    verify(found.certificate)
+    assert found.witness is not None
+    atoms = found.witness.refutation.witness
+    first = [(atom.p, atom.q) for atom in atoms]
+    with mp.workdps(50):
+        pairs = [tuple(map(exactly, pair)) for pair in first]
+        for way in (pairs, [(q, p) for p, q in pairs]):
+            assert mp.log(mp.fsum(p**2 / q for p, q in way)) <= mp.mpf(1) / 4
+        joint = []
+        for atom, (p, q) in zip(atoms, pairs, strict=True):
+            then = [(exactly(one.p), exactly(one.q)) for one in atom.then]
+            for way in (then, [(b, a) for a, b in then]):
+                excess = mp.fsum(max(a - mp.exp(0.5) * b, 0) for a, b in way)
+                assert excess <= mp.mpf(1) / 100
+            joint += [(p * a, q * b) for a, b in then]
+        reached = mp.fsum(max(p - mp.exp(1.5) * q, 0) for p, q in joint)
+        assert reached > exactly(found.lower)
+    # no more than for one stage of each kind, added up
+    alone = dp.bound(given[0], dp.ApproxDP(1, DELTA), DELTA)
+    assert isinstance(alone, dp.Bound)
+    assert found.upper < alone.upper + Rational(1, 100)

@@ -59,9 +59,9 @@ def test_two_approximate_stages():
 
 def test_renyi_stages_of_one_order_are_one():
     """Adaptive composition adds up: no more than one stage with the total."""
-    two = dp.compose(dp.RenyiDP(2, Rational(1, 4)), dp.RenyiDP(2, Rational(1, 2)))
+    stages = (dp.RenyiDP(2, Rational(1, k)) for k in (4, 3, 6))
     claim = dp.ApproxDP(Rational(3, 2), DELTA)
-    found = dp.bound(two, claim, DELTA)
+    found = dp.bound(dp.compose(*stages), claim, DELTA)
     one = dp.bound(dp.RenyiDP(2, Rational(3, 4)), claim, DELTA)
     assert isinstance(found, dp.Bound)
     assert isinstance(one, dp.Bound)

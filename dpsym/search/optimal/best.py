@@ -150,7 +150,8 @@ def bounded(goal: Statement, problem: Problem, found: Solution, budget: Budget) 
     bound leaves, since the inequality is easier then. Raises Failed."""
     (item,) = constraints(goal.claims[0])
     assert isinstance(item, Moment)
-    spare = (problem.goal.room - found.value) / max(abs(found.value), 1e-300) / _PARTS
+    room = problem.goal.room - found.value * (1 + 4 * found.gap)
+    spare = room / max(abs(found.value), 1e-300) / _PARTS
     row, upper = bound_of(goal, problem, found, max(spare, 0.0))
     if not at_least(item.bound - tm.num(upper)):
         raise Failed("no multipliers whose bound meets the claim")

@@ -8,6 +8,7 @@ enclosed over boxes, after division by a power of t where the piece is unbounded
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
@@ -33,7 +34,7 @@ from dpsym.kernel.rules import step
 from dpsym.kernel.rules_logic import branches
 from dpsym.kernel.sequents import Sequent, context
 from dpsym.kernel.statements import RATIO
-from dpsym.kernel.terms import Term, derivative, subterms
+from dpsym.kernel.terms import KINKED, ZERO, Term, derivative, substitute, subterms
 from dpsym.search.leaf.budget import Budget
 
 BITS = 192
@@ -91,6 +92,9 @@ def _cuts(goal: Sequent) -> list[fmpq]:
 
 def _changes(condition: Term) -> list[tuple[fmpq, fmpq]]:
     """Narrow intervals in which the condition changes sign, on a grid of ratios."""
+    exactly = _zero(condition)
+    if exactly is not None:
+        return [(exactly * (1 - _FINE), exactly * (1 + _FINE))] if exactly > 0 else []
     grid = [fmpq(2) ** k * (1 + fmpq(j, 4)) for k in range(-64, 64) for j in range(4)]
     signs = [_sign(condition, point) for point in grid]
     out = []
@@ -113,10 +117,41 @@ def _changes(condition: Term) -> list[tuple[fmpq, fmpq]]:
     return out
 
 
+def _zero(condition: Term) -> fmpq | None:
+    """Where a linear condition with rational coefficients is 0; 0 if nowhere."""
+    slope, base = derivative(condition, RATIO), substitute(condition, {RATIO: ZERO})
+    if slope.op != "num" or base.op != "num":
+        return None
+    return -base.value / slope.value if slope.value else fmpq(0)
+
+
 def _sign(item: Term, point: fmpq) -> int:
     ends = rational(point)
     lo, hi = Evaluator({RATIO: ends}, False)(item)
     return 1 if lo > 0 else -1 if hi < 0 else 0
+
+
+def taken(goal: Sequent, name: str) -> tuple[Callable[[Proof], Proof], Sequent]:
+    """The goal with one branch of each kinked term of the variable where it is certain, and what
+    makes a proof of the goal from one of that."""
+    at = Evaluator(dict(context(goal.hypotheses).box), False)
+    steps: list[tuple[dict[str, Any], Proof]] = []
+    for item in reversed(list(subterms(goal.goal.term))):  # the outer ones first
+        if item.op not in KINKED or branches(item)[0].vars - {name}:
+            continue
+        lo, hi = at(branches(item)[0])
+        sign = 1 if lo >= 0 else -1 if hi < 0 or (hi <= 0 and item.op != "ite") else 0
+        if sign and item in set(subterms(goal.goal.term)):
+            parameters = {"kinked": item, "sign": sign}
+            shown, goal = _premises(goal, "branch", parameters)
+            steps.append((parameters, constant(shown)))
+
+    def proof(found: Proof) -> Proof:
+        for parameters, shown in reversed(steps):
+            found = Proof("branch", parameters, (shown, found))
+        return found
+
+    return proof, goal
 
 
 # -- pieces
@@ -128,29 +163,21 @@ class _Prover:
         self.left = _BOXES
 
     def cut(self, goal: Sequent, cuts: list[fmpq]) -> Proof:
-        """Both sides of the middle cut, until there is none."""
+        """Both sides of the middle cut, until there is none; without the kinked terms of which one
+        branch is certain."""
+        self.budget.check()
+        steps, goal = taken(goal, RATIO)
         if not cuts:
-            return self.piece(goal)
+            return steps(self.piece(goal))
         middle = len(cuts) // 2
         item = T - tm.num(cuts[middle])
         *shown, above, under = _premises(goal, "split", {"item": item})
         proofs = [constant(one) for one in shown]
         proofs += [self.cut(above, cuts[middle + 1 :]), self.cut(under, cuts[:middle])]
-        return Proof("split", {"item": item}, tuple(proofs))
+        return steps(Proof("split", {"item": item}, tuple(proofs)))
 
     def piece(self, goal: Sequent) -> Proof:
-        """One branch of each kinked term, where it is certain; then no kinks, or a tiny piece."""
-        self.budget.check()
-        box = dict(context(goal.hypotheses).box)
-        at = Evaluator(box, False)
-        for item in subterms(goal.goal.term):
-            if item.kinked and item.op in ("max", "min", "abs", "ite"):
-                lo, hi = at(branches(item)[0])
-                sign = 1 if lo >= 0 else -1 if hi < 0 or (hi <= 0 and item.op != "ite") else 0
-                if sign:
-                    parameters = {"kinked": item, "sign": sign}
-                    taken, rest = _premises(goal, "branch", parameters)
-                    return Proof("branch", parameters, (constant(taken), self.piece(rest)))
+        """No kinks are left, or the piece is tiny."""
         if goal.goal.term.kinked:
             return constant(goal)
         (plain,) = _premises(goal, "tidy", {})

@@ -15,9 +15,11 @@ import highspy
 import numpy as np
 from flint import fmpq
 
+from dpsym.kernel import terms as tm
 from dpsym.kernel.definitions import P_RAY, Q_RAY, Moment, Support, live_rays
+from dpsym.kernel.rules_logic import branches
 from dpsym.kernel.statements import RATIO
-from dpsym.kernel.terms import ONE, derivative, substitute, subterms
+from dpsym.kernel.terms import KINKED, ONE, Term, derivative, substitute, subterms
 from dpsym.search.refutation.curves import Array, Curve, sorted_once
 from dpsym.search.refutation.exact import dyadic, number
 
@@ -58,10 +60,22 @@ def float_of(value: fmpq) -> float:
 def row_of(item: Moment) -> Row:
     """The constraint with numbers for all parameters."""
     curve, slope = Curve.of(item.form, {}), 0.0
-    base = number(item.form.at(ONE), {})
-    if not item.form.f.kinked:
-        slope = number(substitute(derivative(item.form.f, RATIO), {RATIO: ONE}), {})
+    base, plain = number(item.form.at(ONE), {}), _at_one(item.form.f)
+    if not plain.kinked:
+        slope = number(substitute(derivative(plain, RATIO), {RATIO: ONE}), {})
     return Row(curve, dyadic(base), dyadic(slope), number(item.bound, {}))
+
+
+def _at_one(item: Term) -> Term:
+    """With the branches of kinked terms that are taken around ratio 1."""
+    while item.kinked:
+        part = next(one for one in subterms(item) if one.op in KINKED)
+        condition, then, otherwise = branches(part)
+        sign = number(substitute(condition, {RATIO: ONE}), {})
+        if not abs(sign) > _NEXT:
+            break
+        item = tm.replace(item, part, then if sign > 0 else otherwise)
+    return item
 
 
 @dataclass(frozen=True)
