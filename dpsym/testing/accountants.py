@@ -284,7 +284,7 @@ def _number(result: Any, name: str, given: Mapping[str, object]) -> float | int 
     """What the function returned, exactly."""
     if isinstance(result, sp.Basic) and isinstance(result, sp.Rational):
         return Fraction(int(result.p), int(result.q))
-    value: Any = result
+    value: Any = float(result) if isinstance(result, float) else result
     if isinstance(result, bool) or not isinstance(result, (int, float, Fraction)):
         try:
             value = float(result) if not isinstance(result, (bool, str)) else math.nan
@@ -346,7 +346,10 @@ def _script(
     if source is not None:
         lines.append(f"promised = {call}")
     else:
-        lines.append(f"promised = {promised!r}  # what {call} returned")
+        number = repr(promised)
+        if isinstance(promised, Fraction):
+            number = f"Rational({promised.numerator}, {promised.denominator})"
+        lines.append(f"promised = {number}  # what {call} returned")
     lines += [
         f"mechanism = {subject}",
         f"claimed = {claimed}",

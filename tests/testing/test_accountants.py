@@ -54,10 +54,10 @@ def forgets_count(b, Delta):
 )
 def test_correct_accountants_pass(function, mechanism, claim, where):
     outcome = assert_accountant(
-        function, mechanism, claim, where=list(where), examples=40, slack=1e-9, absolute=1e-12
+        function, mechanism, claim, where=list(where), examples=25, slack=1e-9, absolute=1e-12
     )
     assert outcome.label == "not refuted at drawn parameters"
-    assert outcome.undecided == 0 and outcome.examples > 15
+    assert outcome.undecided == 0 and outcome.examples > 10
 
 
 def test_a_thousand_examples_in_a_minute():
@@ -119,7 +119,8 @@ def test_a_tight_accountant_that_is_a_little_short():
 def test_the_report_has_claim_instance_and_gap():
     found = fails(forgets_count, MANY, dp.PureDP(epsilon))
     assert found.values == {b: 1, Delta: 1, k: 2}
-    assert str(found) == f"{found.report}\n\nThis script reproduces it:\n\n{found.script}"
+    shown = found.script.rstrip()
+    assert str(found) == f"{found.report}\n\nThis script reproduces it:\n\n{shown}"
     assert found.report.splitlines() == [
         "forgets_count promises more privacy than is true.",
         "  at the smallest parameters found: b = 1, Delta = 1, k = 2",
@@ -155,7 +156,7 @@ PLANTED = [
         examples.gaussian_epsilon_without_count,
         claims.gaussians,
         claims.gaussians_private,
-        {"sigma": 1, "Delta": 1, "k": 2, "delta": sp.Rational(1, 64)},
+        {"sigma": 1, "Delta": 2, "k": 3, "delta": sp.Rational(1, 2)},
     ),
     (
         examples.gaussian_epsilon_of_multiplier,
