@@ -244,6 +244,17 @@ def test_floats_are_exact_and_slack_is_the_users():
     assert_accountant(tenths, many, dp.PureDP(epsilon), slack=1e-12)
 
 
+def test_a_delta_that_underflows():
+    """The hint names the difference, as there is nothing to be relative to."""
+
+    def underflows(b, Delta, epsilon):
+        return max(0.0, -math.expm1((epsilon - Delta / b) / 2)) * (1 - 1e-13) - 1e-300
+
+    found = fails(underflows, LAPLACE, dp.ApproxDP(epsilon, promised))
+    assert "absolute=1e-9 allows for it" in found.report
+    assert_accountant(underflows, LAPLACE, dp.ApproxDP(epsilon, promised), absolute=1e-9)
+
+
 def test_arguments_are_the_numbers_that_were_drawn():
     seen = []
 

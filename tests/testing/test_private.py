@@ -88,6 +88,14 @@ def test_counterexamples_are_small(subject, claim, expected):
     assert run(found.script)
 
 
+def test_claims_at_irrational_numbers():
+    rr = dp.RandomizedResponse(sp.log(k), 2)
+    found = fails(rr, dp.PureDP(sp.log(k) / 2), where=[k >= 2], budget=2)
+    assert found.values == {k: 2}
+    assert "at least 0.69314718, and 0.34657359 is claimed" in found.report
+    assert run(found.script)
+
+
 def test_a_claim_without_parameters():
     found = fails(dp.PureDP(1), dp.PureDP(R(1, 2)))
     assert found.values == {} and "at the smallest" not in found.report
