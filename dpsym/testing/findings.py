@@ -81,6 +81,7 @@ def violation(subject: object, claim: Guarantee, fields: Fields) -> Violation | 
 def decimal(value: Number, digits: int = _DIGITS) -> str:
     """A few digits, rounded down.
 
+    >>> from fractions import Fraction
     >>> decimal(Fraction(2, 3)), decimal(Fraction(1, 2)), decimal(float("inf"))
     ('0.666666666', '0.5', 'infinity')
     """
