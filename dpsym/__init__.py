@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, Any
 from dpsym.version import VERSION as __version__
 
 if TYPE_CHECKING:
+    import dpsym.testing as testing
     from dpsym.bounding import Bound, bound
     from dpsym.checking import check, check_inequality, prove
     from dpsym.combinators import compose, postprocess
@@ -105,10 +106,14 @@ _HOMES = {
 }
 _HOME = {name: home for home, names in _HOMES.items() for name in names}
 
-__all__ = ["__version__", *sorted(_HOME)]
+_MODULES = ("testing",)  # names of their own, which need Hypothesis
+
+__all__ = ["__version__", *sorted((*_HOME, *_MODULES))]
 
 
 def __getattr__(name: str) -> Any:
+    if name in _MODULES:
+        return import_module(f"dpsym.{name}")
     home = _HOME.get(name)
     if home is None:
         raise AttributeError(f"module 'dpsym' has no attribute {name!r}")

@@ -41,6 +41,12 @@ class Part:
     integer: bool = False
     weight: sp.Expr = sp.S.One
 
+    def __post_init__(self) -> None:
+        for name in ("p", "q", "weight"):  # Python's numbers are taken exactly
+            value = getattr(self, name)
+            if not isinstance(value, sp.Basic):
+                object.__setattr__(self, name, exact(value, name))
+
 
 @dataclass(frozen=True)
 class Neighbours:

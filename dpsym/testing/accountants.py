@@ -14,7 +14,7 @@ import sympy as sp
 from dpsym.enclosures.failures import Undecided
 from dpsym.errors import InputError, UnsupportedError
 from dpsym.guarantees import Guarantee
-from dpsym.testing.bounds import BOUNDED, least
+from dpsym.testing.bounds import BOUNDED, from_above, least
 from dpsym.testing.defaults import current, keep
 from dpsym.testing.domains import Domain, smallest_failure
 from dpsym.testing.failures import NotDecided, PromisesTooMuch
@@ -254,8 +254,8 @@ class _Test:
             others = {name: value for name, value in found.fields.items() if name != wanted}
             best = least(subject, found.kind, others, wanted, self.claim.one_way)
             lines.append(f"  certain: {wanted} would have to be at least {decimal(best)}")
-        if found.at_least != math.inf and _small(found):
-            lines.append("  so little may be a rounding error of floats: slack=1e-9 allows for it")
+        if found.at_least != math.inf:
+            lines += _rounding(found)
         return PromisesTooMuch(
             "\n".join(lines), values, _script(self, values, given, promised, found)
         )
@@ -275,16 +275,24 @@ def _allowance(argument: str, value: object) -> sp.Rational:
     return allowed
 
 
-def _small(found: Violation) -> bool:
-    claimed = Fraction(int(found.claimed.p), int(found.claimed.q))
-    return Fraction(found.at_least) - claimed <= _ROUNDING * abs(claimed)
+def _rounding(found: Violation) -> list[str]:
+    """A hint, if the gap is as small as rounding errors are."""
+    claimed = from_above(found.claimed)
+    gap = Fraction(found.at_least) - claimed
+    if gap <= _ROUNDING * abs(claimed):
+        allowed = "slack=1e-9"
+    elif gap <= _ROUNDING:
+        allowed = "absolute=1e-9"
+    else:
+        return []
+    return [f"  so little may be a rounding error of floats: {allowed} allows for it"]
 
 
 def _number(result: Any, name: str, given: Mapping[str, object]) -> float | int | Fraction:
     """What the function returned, exactly."""
     if isinstance(result, sp.Basic) and isinstance(result, sp.Rational):
         return Fraction(int(result.p), int(result.q))
-    value: Any = result
+    value: Any = float(result) if isinstance(result, float) else result
     if isinstance(result, bool) or not isinstance(result, (int, float, Fraction)):
         try:
             value = float(result) if not isinstance(result, (bool, str)) else math.nan
@@ -346,7 +354,10 @@ def _script(
     if source is not None:
         lines.append(f"promised = {call}")
     else:
-        lines.append(f"promised = {promised!r}  # what {call} returned")
+        number = repr(promised)
+        if isinstance(promised, Fraction):
+            number = f"Rational({promised.numerator}, {promised.denominator})"
+        lines.append(f"promised = {number}  # what {call} returned")
     lines += [
         f"mechanism = {subject}",
         f"claimed = {claimed}",

@@ -21,7 +21,7 @@ from dpsym.testing.events import BITS, Event, distance_of, events
 from dpsym.testing.sums import losses_of
 from dpsym.testing.worlds import Stage, World, worlds
 
-__all__ = ["BOUNDED", "Number", "exceeds", "least", "lower_bound"]
+__all__ = ["BOUNDED", "Number", "exceeds", "from_above", "least", "lower_bound"]
 
 BOUNDED = {
     "ApproxDP": ("delta", "epsilon"),
@@ -104,8 +104,24 @@ def exceeds(subject: object, kind: str, fields: Fields, one_way: bool = False) -
     def measure(world: World) -> Number:
         return _number(_of_world(world, kind, others, main))
 
-    promised = Fraction(int(fields[main].p), int(fields[main].q))
+    promised = from_above(fields[main])
     return next((x for x in _measured(subject, one_way, measure) if x > promised), None)
+
+
+def from_above(value: sp.Expr) -> Fraction:
+    """A rational constant, or a fraction a little above another one."""
+    if isinstance(value, sp.Rational):
+        return Fraction(int(value.p), int(value.q))
+    with flint.ctx.workprec(BITS):
+        return _fraction(ball(value).upper())
+
+
+def _fraction(end: arb) -> Fraction:
+    """The number that an exact ball is, if it is finite."""
+    if not end.is_finite():
+        raise Undecided("a number")
+    mantissa, exponent = end.man_exp()
+    return Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
 
 
 def _measured(
@@ -148,9 +164,7 @@ def _number(value: arb) -> Number:
     if low < arb(2) ** -_FARTHEST:
         return Fraction(0)
     low = low.min(arb(2) ** _FARTHEST)
-    mantissa, exponent = low.man_exp()
-    found = Fraction(int(mantissa)) * Fraction(2) ** int(exponent)
-    return max(found, Fraction(0))
+    return max(_fraction(low), Fraction(0))
 
 
 def _of_world(world: World, kind: str, fields: Fields, wanted: str) -> arb:

@@ -1,6 +1,7 @@
 """pytest: the marker ``dpsym``, readable failures, and ``--dpsym-certificates DIR``.
 
 Loaded by pytest as soon as dpsym is installed, so it imports nothing else, SymPy least of all.
+It has no assertions that pytest should rewrite: PYTEST_DONT_REWRITE.
 """
 
 from __future__ import annotations

@@ -6,6 +6,7 @@ from __future__ import annotations
 import re
 import shlex
 import tomllib
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -14,7 +15,10 @@ from docs import catalogue, rules
 from docs.examples import blocks, outputs, refilled
 from docs.marks import written
 from dpsym.cli import cli, main
+from dpsym.guarantees import NOTIONS
 from dpsym.kernel.proofs import RULES
+from dpsym.mechanisms import MECHANISMS
+from dpsym.mechanisms.noise import NOISES
 from dpsym.translate import SUPPORTED
 from dpsym.version import VERSION
 from tests.repo.source import ROOT
@@ -36,7 +40,18 @@ def console(page: Path) -> list[tuple[str, str]]:
     return pairs
 
 
+@pytest.fixture
+def registries() -> Iterator[None]:
+    """What a page defines is forgotten again."""
+    known = [dict(names) for names in (NOTIONS, NOISES, MECHANISMS)]
+    yield
+    for names, before in zip((NOTIONS, NOISES, MECHANISMS), known, strict=True):
+        for name in set(names) - set(before):
+            del names[name]
+
+
 @each_page
+@pytest.mark.usefixtures("registries")
 def test_python_blocks_print_what_stands_below_them(
     page: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -41,7 +41,7 @@ def test_every_planted_bug_is_reported_with_its_place(examples):
     assert text.count("promises more privacy than is true.\n") == 5
     assert text.count("dpsym: a script that reproduces it") == 5
     assert re.findall("smallest parameters found: (.*)", text) == [
-        "sigma = 1, Delta = 1, k = 2, delta = 1/64",
+        "sigma = 1, Delta = 2, k = 3, delta = 1/2",
         "sigma = 1, Delta = 2, k = 1, delta = 1/4",
         "epsilon = 1, q = 1/2",
         "a = 1, b = 2",

@@ -6,6 +6,7 @@ import importlib
 
 import pytest
 
+import dpsym
 from dpsym import testing
 from tests.repo.source import fresh
 
@@ -36,6 +37,11 @@ def test_without_hypothesis_there_is_one_clear_error():
         "installed: pip install 'dpsym[testing]'"
     }
     assert len(errors) == 4
+
+
+def test_the_package_has_it_without_an_import_of_its_own():
+    assert fresh("import dpsym; print(dpsym.testing.lower_bound.__name__)").strip() == "lower_bound"
+    assert "testing" in dpsym.__all__
 
 
 def test_every_name_loads_from_its_home():

@@ -109,7 +109,7 @@ def test_what_it_shrinks_to(name):
 
 
 @given(testing.subjects())
-@settings(max_examples=60, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@settings(max_examples=30, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
 def test_subjects_are_subjects_at_exact_numbers(subject):
     assert isinstance(subject, SUBJECTS)
     assert all(name.name == "x" for name in symbols_in(subject))  # of a filter
