@@ -169,7 +169,8 @@ def bound(
     try:
         return bounding.answer()
     except TOO_MUCH as error:
-        return bounding.unknown(too_much(error))
+        reason = too_much(error)
+    return bounding.unknown(reason)
 
 
 def _in(expr: sp.Expr) -> set[sp.Symbol]:

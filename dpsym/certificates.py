@@ -11,7 +11,7 @@ from flint import fmpq
 
 from dpsym.kernel.certificate import FORMAT, VERSION, Result
 from dpsym.kernel.proofs import Lemma, Proof
-from dpsym.kernel.statements import Filter, Stage
+from dpsym.kernel.statements import Filter, Joint, Stage
 from dpsym.kernel.terms import Term
 from dpsym.kernel.theorems import Theorem
 
@@ -99,9 +99,9 @@ class _Writer:
         if isinstance(item, tuple):
             return [self.value(part) for part in item]
         row = [self.value(getattr(item, part.name)) for part in fields(item)]
-        if isinstance(item, Filter):  # its stage is of one class, whose name is left out
-            row[1] = row[1][1]
-        return [type(item).__name__, row] if isinstance(item, get_args(Stage)) else row
+        if isinstance(item, Filter):
+            row[1] = row[1][1]  # no other stage can stand there, so its class is not named
+        return [type(item).__name__, row] if isinstance(item, (*get_args(Stage), Joint)) else row
 
     def document(self, root: Result) -> dict[str, Any]:
         results = []

@@ -176,9 +176,10 @@ def check_inequality(
     try:
         return _inequality(sequent, scope, text, integers, steps, started, limit)
     except TOO_MUCH as error:
-        return Unknown(text, (text,), too_much(error), seconds=_since(started))
+        reason = too_much(error)
     except Refusal as refusal:
         raise InputError("lhs, rhs", "sides that are defined", text, got=str(refusal)) from None
+    return Unknown(text, (text,), reason, seconds=_since(started))
 
 
 def too_much(error: Exception) -> str:
@@ -258,9 +259,10 @@ class _Check:
         try:
             return self._verdict()
         except TOO_MUCH as error:
-            return self.unknown(too_much(error))
+            reason = too_much(error)
         except Refusal as refusal:
             raise InputError("claim", refusal.condition, self.text, got=str(refusal)) from None
+        return self.unknown(reason)  # now that what the error held is free
 
     def _verdict(self) -> Verdict:
         statement = self.goal.statement

@@ -8,6 +8,7 @@ import sympy as sp
 import dpsym as dp
 from dpsym.errors import InputError
 from dpsym.guarantees import PureDP, both
+from dpsym.kernel.certificate import verify
 from dpsym.kernel.statements import Assumed, Blend, Group, Link, Mechanism, Repeated
 from dpsym.kernel.terms import ONE, ZERO, num, var
 from dpsym.scope import Scope
@@ -184,3 +185,25 @@ def test_claims_are_not_made_of_others():
 def test_a_pair_is_repeated():
     made = kernel(dp.repeat(PAIR, 2))
     assert isinstance(made.stage, Mechanism)
+
+
+SPENT = sp.Symbol("spent", nonnegative=True)
+
+
+@pytest.mark.parametrize(
+    ("made", "claim"),
+    [
+        (dp.repeat(PureDP(e), k), PureDP(k * e)),
+        (dp.group(PureDP(e), 2), PureDP(2 * e)),
+        (dp.subsample(PureDP(e), q), PureDP(e)),
+        (dp.filtered(PureDP(SPENT), SPENT, sp.Integer(1)), PureDP(1)),
+        (dp.postprocess(PureDP(e)), PureDP(e)),
+        (dp.repeat(LAPLACE, 2), PureDP(2)),
+        (dp.compose(LAPLACE, PureDP(e)), PureDP(1 + e)),
+    ],
+    ids=str,
+)
+def test_what_a_certificate_says_is_what_was_proved(made, claim):
+    verdict = dp.check(made, claim, where=[q <= 1, k >= 1])
+    assert isinstance(verdict, dp.Proved)
+    assert verify(verdict.certificate).statement == verdict.theorem.proved.statement

@@ -105,7 +105,7 @@ _FUNCTIONS: dict[str, Callable[[Array], Array]] = {
 }
 
 
-def _true(facts: tuple[Fact, ...], env: Mapping[str, Array]) -> Array:
+def true(facts: tuple[Fact, ...], env: Mapping[str, Array]) -> Array:
     """Where all facts are defined and hold."""
     held: Array = True
     for fact in facts:
@@ -139,7 +139,7 @@ def _region(region: Region, at: Mapping[str, float], size: int) -> Grid:
         return np.array([p * weight]), np.array([q * weight])
     places, widths = _whole(size) if region.kind == INTEGER else _line(size, *_ends(region, at))
     env = {**at, region.output: places}
-    inside = np.broadcast_to(_true(region.facts, env), places.shape)
+    inside = np.broadcast_to(true(region.facts, env), places.shape)
     both = []
     for item in (region.p, region.q):
         found = np.broadcast_to(array(item, env), places.shape)

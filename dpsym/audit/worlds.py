@@ -50,6 +50,7 @@ Shape = Callable[[Fraction], Atoms]
 SAME: Atoms = ((Fraction(1), Fraction(1)),)
 MOST_BUSY, MOST_OUTCOMES = 4, 160
 _BISECTIONS = 10
+_BINNINGS = 5
 _LESS = tuple(Fraction(k, 1000) for k in (1000, 998, 980, 900, 500, 0))
 _POOL = 3
 _WEIGHTS = (0, 1, 1, 2, 3, 7, 12, 100)
@@ -227,7 +228,8 @@ class World:
         if at is None:
             return None
         if any(region.output is not None for region in pair.regions) or not pair.normalised:
-            return binned(pair, at, self.source)
+            tries = (binned(pair, at, self.source) for _ in range(_BINNINGS))
+            return next((atoms for atoms in tries if atoms is not None), None)
         values, out = Evaluator(at), list[tuple[Number, Number]]()
         for region in pair.regions:
             weight = Fraction(1) if region.weight is None else values(region.weight)

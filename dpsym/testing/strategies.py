@@ -362,8 +362,8 @@ def _grouped() -> SearchStrategy[Any]:
 
 @register("subsample")
 def _sampled() -> SearchStrategy[Any]:
-    relations = st.sampled_from(("add/remove", "replace-one"))
-    return st.builds(subsample, _ones(), exact(rationals(0, 1)), relations)
+    methods = st.sampled_from(tuple(METHODS))
+    return st.builds(subsample, _ones(), exact(rationals(0, 1)), methods)
 
 
 @register("filtered")

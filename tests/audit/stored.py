@@ -18,6 +18,7 @@ from dpsym.verdicts import Proved
 from tests.repo.source import ROOT
 
 PROOFS = ROOT / "proofs"
+MORE = Path(__file__).with_name("rules.py")
 FOLDER = ROOT / "tests" / "data" / "certificates"
 
 
@@ -28,7 +29,8 @@ class Stored:
 
 
 def scripts() -> list[Path]:
-    return sorted(PROOFS.rglob("*.py"))
+    """The proof scripts, and one for the rules that they do not use."""
+    return [*sorted(PROOFS.rglob("*.py")), MORE]
 
 
 def digest(script: Path) -> str:
@@ -36,6 +38,8 @@ def digest(script: Path) -> str:
 
 
 def file_of(script: Path) -> Path:
+    if script == MORE:
+        return FOLDER / "of_rules.json.gz"
     return FOLDER / f"{'.'.join(script.relative_to(PROOFS).with_suffix('').parts)}.json.gz"
 
 

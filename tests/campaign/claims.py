@@ -18,6 +18,8 @@ from mpmath import mpf
 
 import dpsym as dp
 from dpsym.errors import DpsymError
+from dpsym.kernel.certificate import verify
+from dpsym.kernel.refusal import Refusal
 from tests.campaign import truth as tr
 from tests.campaign.truth import Truth, at_most, number
 
@@ -36,6 +38,11 @@ def kind(attack: Attack) -> Attack:
 def settled(truth: bool | None, verdict: object, said: str) -> Outcome:
     """The outcome of a claim whose truth is known, or None."""
     name = type(verdict).__name__.lower()
+    if isinstance(verdict, dp.Proved):
+        try:
+            verify(verdict.certificate)
+        except Refusal as refusal:
+            return "WRONG", f"{said}: its certificate is refused: {refusal}"
     if truth is None:
         return "skipped", said
     wrong = (name == "proved" and not truth) or (name == "refuted" and truth) or name == "vacuous"
@@ -296,6 +303,44 @@ def other_notions(source: random.Random) -> Outcome:
             bound, same = near(source, max(masses))
             claim, truth = dp.ProbabilisticDP(rational(epsilon), bound), at_most(max(masses), same)
     return settled(truth, dp.check(what, claim, budget=BUDGET), f"{what!r} has {claim!r}")
+
+
+B, SIZE = sp.symbols("b Delta", positive=True)
+N = sp.Symbol("n", integer=True)
+
+
+@kind
+def parameters(source: random.Random) -> Outcome:
+    """Noise and compositions with symbols: a known formula times a number below 1 or at least 1."""
+    e, f, d = sp.symbols("e f d", nonnegative=True)
+    a = sp.Symbol("a", positive=True)
+    low = source.choice((N > 0, N >= 1, sp.Rational(1, 2) < N))
+    factor = source.choice(
+        (Fraction(1), Fraction(1), Fraction(3, 2), Fraction(9, 10), Fraction(1, 2))
+    )
+    c = rational(factor)
+    laplace, bell = dp.noise.Laplace(scale=B), dp.noise.Gaussian(sigma=B)
+    geometric = dp.noise.Geometric(scale=B)
+    what, claim, where = source.choice(
+        (
+            (dp.AdditiveNoise(laplace, SIZE), dp.PureDP(c * SIZE / B), []),
+            (dp.AdditiveNoise(geometric, N), dp.PureDP(c * N / B), [low]),
+            (dp.AdditiveNoise(bell, SIZE), dp.RenyiDP(a, c * a * SIZE**2 / (2 * B**2)), [a > 1]),
+            (dp.AdditiveNoise(bell, SIZE), dp.ZCDP(c * SIZE**2 / (2 * B**2)), []),
+            (dp.RandomizedResponse(e, categories=N), dp.PureDP(c * e), [low, N >= 2]),
+            (dp.compose(dp.PureDP(e), dp.PureDP(f)), dp.PureDP(c * (e + f)), []),
+            (dp.compose(dp.ApproxDP(e, d), dp.PureDP(f)), dp.ApproxDP(e + f, c * d), []),
+            (dp.repeat(dp.RenyiDP(a, e), N), dp.RenyiDP(a, c * N * e), [low, a > 1]),
+            (dp.repeat(dp.ZCDP(e), N), dp.ZCDP(c * N * e), [low]),
+            (dp.group(dp.PureDP(e), N), dp.PureDP(c * N * e), [low]),
+            (dp.PureDP(e), dp.ZCDP(c * e**2 / 2), []),
+            (dp.compose(dp.GDP(B), dp.GDP(SIZE)), dp.GDP(c * sp.sqrt(B**2 + SIZE**2)), []),
+        )
+    )
+    if factor < 1 and isinstance(claim, dp.ZCDP) and isinstance(what, dp.PureDP):
+        return "skipped", "less than e^2/2 may be enough"
+    verdict = dp.check(what, claim, where=where, budget=2)
+    return settled(factor >= 1, verdict, f"{what!r} has {claim!r} where {where}")
 
 
 # -- best values, and enclosures

@@ -28,6 +28,7 @@ _CLAIMS = dict.fromkeys(claims.KINDS, 10) | {
     "other_notions": 30,
     "concentrated": 4,
     "bounds": 4,
+    "parameters": 6,
     "Laplace noise": 6,
     "Gaussian noise": 6,
 }

@@ -205,3 +205,10 @@ def test_a_density_with_a_gaussian_tail_has_mass_one() -> None:
     verdict = dp.check(pair, dp.PureDP(0))
     assert isinstance(verdict, dp.Proved)
     assert not verdict.assumptions
+
+
+def test_a_stretch_of_integers_that_is_empty_for_all_samples() -> None:
+    n = sp.symbols("n", integer=True, positive=True)
+    mechanism = dp.AdditiveNoise(noise.Geometric(1), n)
+    value = (sp.exp(n) - 1) / (sp.exp(n) + 1)
+    assert isinstance(dp.check(mechanism, dp.ApproxDP(0, value)), dp.Proved)

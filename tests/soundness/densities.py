@@ -13,7 +13,8 @@ from typing import Any
 
 import numpy as np
 
-from dpsym.kernel.statements import INTEGER, RATIO, Fact, Guarantee, Pair, Region
+from dpsym.audit.grids import array, true
+from dpsym.kernel.statements import INTEGER, RATIO, Guarantee, Pair, Region
 from dpsym.kernel.terms import Term
 from tests.soundness.values import Unsure
 
@@ -33,76 +34,6 @@ def _line() -> tuple[Array, Array]:
 @lru_cache(maxsize=1)
 def _whole() -> tuple[Array, Array]:
     return np.arange(-600.0, 601.0), np.ones(1201)
-
-
-def array(item: Term, env: Mapping[str, Array]) -> Array:
-    """The term at every point at once; nan where it is undefined."""
-    memo: dict[Term, Array] = {}
-
-    def walk(node: Term) -> Array:
-        if node not in memo:
-            memo[node] = made(node)
-        return memo[node]
-
-    def made(node: Term) -> Array:
-        op = node.op
-        if op == "num":
-            return float(int(node.value.p) / int(node.value.q))
-        if op == "var":
-            if node.value not in env:
-                raise Unsure
-            return env[node.value]
-        if op == "pi":
-            return math.pi
-        args = [walk(arg) for arg in node.args]
-        if op == "add":
-            return sum(args[1:], args[0])
-        if op == "mul":
-            out = args[0]
-            for arg in args[1:]:
-                out = out * arg
-            return out
-        if op == "pow":
-            count = int(node.value)
-            base = np.where(np.equal(args[0], 0), np.nan, args[0]) if count < 0 else args[0]
-            return np.asarray(base, dtype=float) ** float(count)
-        if op == "ite":
-            chosen = np.where(np.greater_equal(args[0], 0), args[1], args[2])
-            return np.where(np.isnan(args[0]), np.nan, chosen)
-        if op in ("max", "min"):
-            return (np.maximum if op == "max" else np.minimum)(*args)
-        return _FUNCTIONS[op](np.asarray(args[0], dtype=float))
-
-    with np.errstate(all="ignore"):
-        return walk(item)
-
-
-def _log(arg: Array) -> Array:
-    return np.log(np.where(arg > 0, arg, np.nan))
-
-
-_erfc = np.vectorize(math.erfc, otypes=[float])
-_lgamma = np.vectorize(lambda x: math.lgamma(x) if x > 0 else math.nan, otypes=[float])
-_FUNCTIONS = {
-    "exp": np.exp,
-    "log": _log,
-    "sqrt": np.sqrt,
-    "erfc": _erfc,
-    "atan": np.arctan,
-    "lgamma": _lgamma,
-    "abs": np.abs,
-}
-
-
-def true(facts: tuple[Fact, ...], env: Mapping[str, Array]) -> Array:
-    """Where all facts are defined and hold."""
-    held: Array = True
-    for fact in facts:
-        number = array(fact.term, env)
-        with np.errstate(all="ignore"):
-            side = {">=": np.greater_equal, ">": np.greater, "!=": np.not_equal}[fact.rel]
-            held = held & side(number, 0) & ~np.isnan(number)
-    return held
 
 
 def outputs(pair: Pair, at: Mapping[str, float]) -> tuple[Array, Array, Array]:

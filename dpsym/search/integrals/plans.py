@@ -270,7 +270,10 @@ class _Planner:
         """The forms without kinks that a term takes on the stretch."""
         if not item.kinked:
             return [item]
-        rows, clear = choices(item, self.inner(stretch))
+        values = self.inner(stretch)
+        if not values.count:  # no output is inside for any sample
+            return []
+        rows, clear = choices(item, values)
         found: dict[tuple[bool, ...], bool] = {}
         for row, sure in zip(map(tuple, rows.tolist()), clear.tolist(), strict=True):
             found[row] = sure or found.get(row, False)
