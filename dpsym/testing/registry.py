@@ -26,7 +26,16 @@ Make = Callable[[], SearchStrategy[Any]]
 STRATEGIES: dict[str, Make] = {}
 """What draws each kind of thing, by its name. Filled with ``register``."""
 
-COMBINATORS = ("both", "compose", "filtered", "group", "postprocess", "repeat", "subsample")
+COMBINATORS = (
+    "both",
+    "compose",
+    "filtered",
+    "group",
+    "parallel",
+    "postprocess",
+    "repeat",
+    "subsample",
+)
 
 
 def register(kind: type | str, make: Make | None = None) -> Callable[[Make], Make]:

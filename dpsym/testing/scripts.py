@@ -18,7 +18,7 @@ from dpsym.combinators import Composition, Postprocessed
 from dpsym.guarantees import Both, Guarantee, MomentBound
 from dpsym.mechanisms.noise import Noise
 from dpsym.mechanisms.values import Value
-from dpsym.stages import Filtered, Grouped, Repeated, Subsampled
+from dpsym.stages import Filtered, Grouped, Parallel, Repeated, Subsampled
 
 __all__ = ["Code", "source_of"]
 
@@ -95,6 +95,8 @@ class Code:
         if isinstance(item, (Repeated, Grouped)):
             name = "dp.repeat" if isinstance(item, Repeated) else "dp.group"
             return self._call(name, [self.of(item.subject), self.of(item.count)])
+        if isinstance(item, Parallel):
+            return self._call("dp.parallel", map(self.of, item.parts))
         if isinstance(item, Subsampled):
             given = [self.of(item.subject), self.of(item.rate), f"method={item.method!r}"]
             return self._call("dp.subsample", given)

@@ -31,9 +31,9 @@ from dpsym.mechanisms import (
     noise,
 )
 from dpsym.mechanisms.noise import NOISES, Noise
-from dpsym.stages import filtered, group, repeat, subsample
+from dpsym.stages import METHODS, filtered, group, parallel, repeat, subsample
 from dpsym.testing.numbers import integers, rationals
-from dpsym.testing.registry import FIELDS, exact, made, register, strategy_for
+from dpsym.testing.registry import COMBINATORS, FIELDS, exact, made, register, strategy_for
 
 __all__ = [
     "compositions",
@@ -366,6 +366,12 @@ def _sampled() -> SearchStrategy[Any]:
     return st.builds(subsample, _ones(), exact(rationals(0, 1)), methods)
 
 
+@register("parallel")
+def _parallel() -> SearchStrategy[Any]:
+    added = _ones().filter(lambda part: getattr(part, "relation", None) != "replace-one")
+    return st.lists(added, min_size=1, max_size=3).map(lambda parts: parallel(*parts))
+
+
 @register("filtered")
 def _filtered() -> SearchStrategy[Any]:
     """Of one parameter each: that of pure, zero-concentrated or Rényi privacy."""
@@ -378,8 +384,5 @@ def _filtered() -> SearchStrategy[Any]:
 
 def subjects() -> SearchStrategy[Any]:
     """All that ``check`` takes as a subject: guarantees, mechanisms, and what is made of them."""
-    made = [
-        strategy_for(name)
-        for name in ("compose", "repeat", "group", "subsample", "postprocess", "filtered")
-    ]
+    made = [strategy_for(name) for name in COMBINATORS if name != "both"]
     return st.one_of(_ones(), *made)

@@ -41,7 +41,7 @@ from dpsym.mechanisms.base import Mechanism, Neighbours, Part
 from dpsym.mechanisms.densities import DensityPair, PMFPair
 from dpsym.mechanisms.noise import Density, Gaussian, Masses
 from dpsym.mechanisms.vectors import VectorGaussian
-from dpsym.stages import Filtered, Grouped, Repeated, Subsampled
+from dpsym.stages import Filtered, Grouped, Parallel, Repeated, Subsampled
 from dpsym.testing.substituting import at
 
 __all__ = ["Stage", "World", "worlds"]
@@ -126,8 +126,11 @@ def worlds(subject: object, one_way: bool = False) -> Iterator[World]:
 
 def _of_part(part: object, one_way: bool) -> Iterator[World]:
     if isinstance(part, Repeated):
-        for stage in _single(part.subject, one_way):
-            yield World(((stage, int(part.count)),))
+        for world in worlds(part.subject, one_way):
+            yield World(tuple((stage, n * int(part.count)) for stage, n in world.stages))
+    elif isinstance(part, Parallel):
+        for one in part.parts:
+            yield from worlds(one, one_way)
     elif isinstance(part, Filtered):
         yield from _filtered(part, one_way)
     elif isinstance(part, Grouped):

@@ -72,6 +72,7 @@ SIMPLEST = {
     "compose": "compose(PureDP(0), PureDP(0))",
     "filtered": "filtered(PureDP(x), x, 1)",
     "group": "group(PureDP(0), 1)",
+    "parallel": "parallel(PureDP(0))",
     "postprocess": "postprocess(PureDP(0))",
     "repeat": "repeat(PureDP(0), 1)",
     "subsample": "subsample(PureDP(0), 0, method='poisson')",
