@@ -331,7 +331,8 @@ class _Search:
     def least(self) -> Answer:
         """Nothing is left of the divergence: 0, if that is proved."""
         statement = self.question.at(fmpq(0))
-        single = [Assumed((one,)) for one in self.given if len(self.given) > 1]
+        pure_first = sorted(self.given, key=lambda one: one.name != "PureDP")
+        single = [Assumed((one,)) for one in pure_first if len(self.given) > 1]
         for stage in (*single, Assumed(self.given)):
             try:
                 known = prove_statement(
