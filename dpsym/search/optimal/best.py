@@ -331,9 +331,23 @@ class _Search:
 
     def least(self) -> Answer:
         """Nothing is left of the divergence: 0, if that is proved."""
-        try:
-            theorem = prove_statement(self.question.at(fmpq(0)), min(5.0, self.budget.left()))
-        except (Stuck, Refusal):
+        statement = self.question.at(fmpq(0))
+        pure_first = sorted(self.given, key=lambda one: one.name != "PureDP")
+        single = [Assumed((one,)) for one in pure_first if len(self.given) > 1]
+        for stage in (*single, Assumed(self.given)):
+            try:
+                known = prove_statement(
+                    replace(statement, stages=(stage,)), min(5.0, self.budget.left())
+                )
+                parameters = {"theorem": known, "mapping": ()}
+                premises = step(statement, "use", parameters)
+                used = tuple(constant(one) for one in premises if isinstance(one, Sequent))
+                shown = tuple(constant(one) for one in statement_obligations(statement))
+                theorem = prove(statement, Proof("use", parameters, used), shown)
+                break
+            except (Stuck, Refusal, Failed):
+                continue
+        else:
             return Answer(None, None, None, None)
         return Answer(fmpq(0), theorem, None, None)
 
