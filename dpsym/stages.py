@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import ClassVar, Union
 
 import sympy as sp
@@ -152,8 +152,22 @@ class Subsampled(Made):
             link = statements.Link(0, 1, each)
             return statements.Blend((q, 1 - q), (ZERO, ONE), (link,))
         # with the one record, with the other, and with another of the data in its place
-        links = tuple(statements.Link(i, j, each) for i, j in ((0, 1), (0, 2), (1, 2)))
+        other = _or_equal(each)
+        links = (statements.Link(0, 1, each), *(statements.Link(i, 2, other) for i in (0, 1)))
         return statements.Blend((q, ZERO, 1 - q), (ZERO, q, 1 - q), links)
+
+
+def _or_equal(each: statements.Inner) -> statements.Inner:
+    """Of an explicit mechanism, a single pair may be two equal distributions as well: the record
+    that takes the other's place may be like it."""
+    if not isinstance(each, statements.Mechanism):
+        return each
+    alike = []
+    for pair in each.pairs:
+        for old, new in () if pair.variables else (("p", "q"), ("q", "p")):
+            regions = (replace(one, **{new: getattr(one, old)}) for one in pair.regions)
+            alike.append(replace(pair, regions=tuple(regions), label="one of them twice"))
+    return statements.Mechanism(tuple(dict.fromkeys([*each.pairs, *alike])))
 
 
 @dataclass(frozen=True, repr=False)

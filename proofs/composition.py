@@ -28,7 +28,7 @@ dp.compose runs mechanisms of one's choice, dp.repeat k of one kind, where k may
 dp.filtered as many as a budget allows, with parameters that are chosen on the way.
 """
 
-from sympy import Max, Rational, exp, oo, sqrt, symbols
+from sympy import Max, Min, Rational, exp, oo, sqrt, symbols
 
 import dpsym as dp
 from dpsym.scripts import proved, refuted
@@ -349,6 +349,18 @@ def tcdp_composes():
     ]
 
 
+@proved(source="Bun, Dwork, Rothblum and Steinke (2018), Lemma 2")
+def tcdp_composes_up_to_the_lower_end():
+    """TCDP(rho1, omega1) and TCDP(rho2, omega2) are TCDP(rho1 + rho2, min(omega1, omega2)).
+
+    Idea: at an order below both ends, both guarantees apply. Exact: Gaussian mechanisms attain it.
+    """
+    omega1, omega2 = symbols("omega1 omega2", positive=True)
+    two = dp.compose(dp.TCDP(rho1, omega1), dp.TCDP(rho2, omega2))
+    claim = dp.TCDP(rho1 + rho2, Min(omega1, omega2))
+    return dp.check(two, claim, where=[omega1 > 1, omega2 > 1])
+
+
 # -- 6. Gaussian differential privacy
 
 
@@ -411,6 +423,18 @@ def bounded_ranges_compose_to_zcdp():
     ]
 
 
+@proved(source="Dong, Durfee and Rogers (2020), on adaptive composition")
+def a_later_range_counts_twice():
+    """BoundedRange(eps1) and then BoundedRange(eps2) are BoundedRange(eps1 + 2 eps2).
+
+    Idea: the first loss lies in an interval of length eps1, whatever happens. Where the second
+    interval lies may depend on the first output, but it contains 0, so the second loss is between
+    -eps2 and eps2. Exact: a second stage that puts its interval as high or as low as it can.
+    """
+    total = dp.compose(dp.BoundedRange(epsilon1), dp.BoundedRange(epsilon2))
+    return dp.check(total, dp.BoundedRange(epsilon1 + 2 * epsilon2))
+
+
 @refuted(source="Dong, Durfee and Rogers (2020), who show that adaptivity costs here")
 def bounded_ranges_add_adaptively():
     """False: BoundedRange(eps1) and BoundedRange(eps2) are BoundedRange(eps1 + eps2).
@@ -422,7 +446,22 @@ def bounded_ranges_add_adaptively():
     return dp.check(total, dp.BoundedRange(epsilon1 + epsilon2))
 
 
-# -- 8. Stages of different kinds
+# -- 8. Parts of the data without a record in common
+
+
+@proved(source="McSherry (2009), Theorem 4")
+def parallel_mechanisms_have_the_larger_epsilon():
+    """PureDP(eps1) on one part of the data and PureDP(eps2) on another, where a record is added or
+    removed, are PureDP(max(eps1, eps2)).
+
+    Idea: the record is in one part at most, and the outputs about the other part have the same
+    distribution. Exact: randomized response on the part with the larger epsilon.
+    """
+    parts = dp.parallel(dp.PureDP(epsilon1), dp.PureDP(epsilon2))
+    return dp.check(parts, dp.PureDP(Max(epsilon1, epsilon2)))
+
+
+# -- 9. Stages of different kinds
 
 
 @proved(source="Bun and Steinke (2016), Proposition 1.4 and Lemma 1.7; Dong, Roth and Su (2022)")
@@ -465,7 +504,7 @@ def order_infinity_composes_as_pure_dp():
     return dp.check(two, dp.RenyiDP(oo, epsilon1 + epsilon2))
 
 
-# -- 9. Filters: parameters that are chosen on the way
+# -- 10. Filters: parameters that are chosen on the way
 
 x, budget = symbols("x R", nonnegative=True)
 

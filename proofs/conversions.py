@@ -342,6 +342,23 @@ def zcdp_is_approximate_dp_at_any_order():
     return dp.check(dp.ZCDP(rho), claim, where=ABOVE_ONE)
 
 
+@proved(source="Bun, Dwork, Rothblum and Steinke (2018), Lemma 6")
+def tcdp_is_approximate_dp():
+    """TCDP(rho, omega) is ApproxDP(rho omega + log(1/delta)/(omega - 1), delta), for 0 < delta < 1;
+    where log(1/delta) <= (omega - 1)^2 rho, it is ApproxDP(rho + 2 sqrt(rho log(1/delta)), delta).
+
+    Idea: the tail bound at orders that grow to omega, and at the best order, if it is below omega.
+    Loose: as for zCDP.
+    """
+    omega = symbols("omega", positive=True)
+    wide, near = log(1 / delta) / (omega - 1), log(1 / delta) <= (omega - 1) ** 2 * rho
+    total = rho + 2 * sqrt(rho * log(1 / delta))
+    return [
+        dp.check(dp.TCDP(rho, omega), dp.ApproxDP(rho * omega + wide, delta), [*SMALL, omega > 1]),
+        dp.check(dp.TCDP(rho, omega), dp.ApproxDP(total, delta), [*SMALL, omega > 1, near]),
+    ]
+
+
 # -- 5. From and to Gaussian differential privacy
 
 

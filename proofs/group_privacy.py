@@ -50,6 +50,17 @@ def approximate_dp_for_groups():
     ]
 
 
+@proved(source="Dwork and Roth (2014), after Theorem 2.2; Vadhan (2017), Lemma 2.2")
+def approximate_dp_for_groups_as_in_textbooks():
+    """ApproxDP(e, delta) is ApproxDP(k e, k e^((k - 1) e) delta) for groups of k.
+
+    Idea: each of the k terms of 1 + e^e + ... + e^((k - 1) e) is at most the last one. Loose: by
+    the sum above, which for small e is about k.
+    """
+    claim = dp.ApproxDP(k * e, k * exp((k - 1) * e) * delta)
+    return dp.check(dp.group(dp.ApproxDP(e, delta), k), claim)
+
+
 @proved(source="Mironov (2017), Proposition 11 and Corollary 4, the weak triangle inequality")
 def renyi_divergences_along_two_steps():
     """RenyiDP(2 alpha, eps1) and RenyiDP(2 alpha - 1, eps2) at once are, for groups of 2,

@@ -65,15 +65,16 @@ def post_processing_keeps_renyi_dp():
     ]
 
 
-@proved(source="Bun and Steinke (2016), Lemma 1.7")
-def post_processing_keeps_each_order_of_zcdp():
-    """What ZCDP(rho) says at one order alpha > 1, a divergence of at most rho alpha, is kept; so
-    ZCDP is kept, and TCDP.
+@proved(source="Bun and Steinke (2016), Lemma 1.7; Dong, Roth and Su (2022), Proposition 2.5")
+def post_processing_keeps_families():
+    """ZCDP(rho), TCDP(rho, omega) and GDP(mu) are kept.
 
-    Idea: Renyi differential privacy at each order by itself. Exact: the map may leave the output as
-    it is.
+    Idea: Renyi differential privacy at each order by itself, and for GDP, with the hockey-stick
+    divergence of two Gaussians as delta, approximate differential privacy at each real epsilon.
+    Exact: the map may leave the output as it is.
     """
-    return keeps(dp.RenyiDP(alpha, rho * alpha), alpha > 1)
+    mu, omega = symbols("mu omega", positive=True)
+    return [keeps(dp.ZCDP(rho)), keeps(dp.TCDP(rho, omega), omega > 1), keeps(dp.GDP(mu))]
 
 
 @proved(source="Csiszar (1967), for every convex function of the likelihood ratio")

@@ -49,6 +49,7 @@ from dpsym.search.privacy.steps import Steps, Stuck
 from dpsym.search.samples import number, points
 
 _FEW = 4  # copies that are worth a stage each
+_OF_ANY_SIGN = ("PureDP", "RenyiDP", "RenyiDPBelowOne", "KLDP", "GDP")
 
 
 class Copies(Steps):
@@ -167,7 +168,8 @@ class Copies(Steps):
         one, count = rename(total.one), rename.variable(stage.count)
         facts = [Fact(count - 1, ">="), *conditions(one)]
         for arg, name in rename.names.items():
-            if arg is not stage.count and all(number(arg, at) >= 0 for at in samples):
+            needed = arg is not stage.count and one.name not in _OF_ANY_SIGN
+            if needed and all(number(arg, at) >= 0 for at in samples):
                 facts.append(Fact(var(name), ">="))
         if one.name in ("ApproxDP", "ProbabilisticDP") and one.args[1] is not None:
             facts.append(Fact(1 - one.args[1], ">="))
