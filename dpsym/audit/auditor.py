@@ -159,6 +159,7 @@ class _Auditor:
         self.plain = Points(random.Random(seed))  # without extreme values, for distributions
         self.found: dict[Goal, Finding | None] = {}
         self.reached: dict[Goal, int] = {}
+        self.barren: set[tuple[Fact, ...]] = set()  # facts for which no point was found
         self.out = Audit()
 
     def run(self, steps: list[Step]) -> Audit:
@@ -202,10 +203,11 @@ class _Auditor:
             kinds, facts = dict.fromkeys(sorted(goal.vars), REAL), goal.hypotheses
         else:
             kinds, facts = dict(goal.variables), goal.facts
-        most = count * (_ATTEMPTS if sequent else 4)
+        most = count * (_ATTEMPTS if sequent else 4) // (4 if facts in self.barren else 1)
         try:
             points = self.points if sequent else self.plain
             aim = goal.goal if isinstance(goal, Sequent) else None
+            number = -1
             drawn = points.draw(facts, kinds, count, most, sequent, base, aim)
             for number, at in enumerate(drawn):
                 if isinstance(goal, Sequent):
@@ -216,6 +218,8 @@ class _Auditor:
                     break
                 if found is not None:
                     return found
+            if number < 0 and base is None:
+                self.barren.add(facts)
         except UndefinedFact as undefined:
             self.reached[goal] += 1
             said = f"the hypothesis {show_fact(undefined.fact)} is undefined"

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
-from functools import reduce
+from functools import lru_cache, reduce
 from math import isqrt
 from typing import Any, TypeAlias
 
@@ -55,7 +55,15 @@ def rounded(middle: Any, error: Any = 0) -> Ball:
     """A computed value, with the error that it inherits and that of its last operation."""
     if not mpmath.isfinite(middle) or not mpmath.isfinite(error):
         raise Unsure
-    return Ball(middle, error * (1 + mpf(10) ** -20) + abs(middle) * mpf(10) ** (3 - mpmath.mp.dps))
+    return Ball(middle, error * _MORE + abs(middle) * _last_digits(mpmath.mp.dps))
+
+
+_MORE = 1 + mpf(10) ** -10  # for the rounding of the radius itself
+
+
+@lru_cache(maxsize=10)
+def _last_digits(digits: int) -> Any:
+    return mpf(10) ** (3 - digits)
 
 
 def sign(number: Number) -> int:
