@@ -19,7 +19,7 @@ from typing import Any, TypeAlias, TypeVar
 from flint import fmpq
 
 from dpsym.kernel import terms as tm
-from dpsym.kernel.limits import MAX_BITS, MAX_PRODUCT, MAX_TERMS, tick
+from dpsym.kernel.limits import MAX_BITS, MAX_PRODUCT, MAX_TERMS, MAX_WORK, tick
 from dpsym.kernel.refusal import TooLarge, require
 from dpsym.kernel.terms import Term
 
@@ -206,6 +206,10 @@ class Canon:
         tick()
         if len(first) * len(second) > MAX_PRODUCT:
             raise TooLarge("canonical form", f"at most {MAX_PRODUCT} products of monomials")
+        sizes = ((v.height_bits() for v in form.values()) for form in (first, second))
+        bits = sum(max(size, default=0) for size in sizes)
+        if len(first) * len(second) * bits > MAX_WORK:
+            raise TooLarge("canonical form", f"at most {MAX_WORK} bits of products")
         products = [
             (times_mono(mono, other), value * factor)
             for mono, value in first.items()

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 
 MAX_TERMS = 4000  # monomials of one canonical form
 MAX_PRODUCT = 160_000  # products of monomials in one multiplication
+MAX_WORK = 200_000_000  # bits of their coefficients, all together
 MAX_BITS = 1_000_000  # bits of one rational
 
 _hooks: list[Callable[[], None] | None] = [None]

@@ -244,7 +244,7 @@ def bombs(source: random.Random) -> str:
         elif way == 3:
             terms += [["max", [last, 0]], ["add", [last + 1, last]]]
         elif way == 4:
-            digits = "7" * source.choice((1, 10, 40))
+            digits = "7" * source.choice((1, 10, 3900))
             terms += [["num", [], digits], ["add", [last, last + 1]], ["mul", [last, last + 2]]]
         else:
             terms.append(["ite", [last, last, 0]])

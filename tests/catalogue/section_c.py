@@ -149,7 +149,7 @@ def rdp_dp_cks() -> Answer:
     yield check(dp.RenyiDP(alpha, D), dp.ApproxDP(loss, delta), [alpha > 1])
 
 
-@C.entry()
+@C.entry(slow=True)
 def rr_renyi_cosh() -> Answer:
     form = log((sinh(alpha * e) - sinh((alpha - 1) * e)) / sinh(e)) / (alpha - 1)
     for side in ORDERS:
@@ -217,7 +217,7 @@ def tcdp_dp() -> Answer:
     yield check(dp.TCDP(rho, omega), dp.ApproxDP(total, delta), [*SMALL, omega > 1])
 
 
-@C.entry(UNKNOWN, why="multipliers for all orders at once, weighted by a density")
+@C.entry(UNKNOWN, why="multipliers for all orders at once, weighted by a density", slow=True)
 def zcdp_dp_bs_lemma() -> Answer:
     z = (eps - rho) / (2 * rho)
     tail = exp(-((eps - rho) ** 2) / (4 * rho))
@@ -226,7 +226,7 @@ def zcdp_dp_bs_lemma() -> Answer:
         yield check(dp.ZCDP(rho), dp.ApproxDP(eps, tail * factor), [eps >= rho])
 
 
-@C.entry(UNKNOWN, why="an open problem: it rests on numerical evidence")
+@C.entry(UNKNOWN, why="an open problem: it rests on numerical evidence", slow=True)
 def br_tight_zcdp() -> Answer:
     return check(dp.BoundedRange(e), dp.ZCDP(RANGE - 1 - log(RANGE)))
 

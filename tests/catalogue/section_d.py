@@ -159,7 +159,7 @@ def sub_wor_approx() -> Answer:
     return check(step, dp.ApproxDP(AMPLIFIED, q * delta), RATE)
 
 
-@D.entry()
+@D.entry(slow=True)
 def group_zcdp() -> Answer:
     return check(dp.group(dp.ZCDP(rho), k), dp.ZCDP(k**2 * rho))
 

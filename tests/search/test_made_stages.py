@@ -25,7 +25,7 @@ q = sp.Symbol("q", real=True)
 LAPLACE = dp.AdditiveNoise(dp.noise.Laplace(1 / e), 1)
 GAUSSIAN = dp.AdditiveNoise(dp.noise.Gaussian(sigma=1 / e), 1)
 SAMPLED = log(1 + q * (exp(e) - 1))
-RELATIONS = ("add/remove", "replace-one")
+METHODS = ("poisson", "without_replacement")
 BELOW_ONE = [d < 1]
 BUDGET = 30.0
 
@@ -71,8 +71,8 @@ PROVED = {
     "group, zcdp": (dp.group(dp.ZCDP(rho), k), dp.ZCDP(k**2 * rho), []),
     "group, Laplace": (dp.group(LAPLACE, k), dp.PureDP(k * e), []),
     **{
-        f"{relation}, {name}": (dp.subsample(one, rate, relation), claim, [])
-        for relation in RELATIONS
+        f"{method}, {name}": (dp.subsample(one, rate, method), claim, [])
+        for method in METHODS
         for name, one, rate, claim in (
             ("pure", dp.PureDP(e), q, dp.PureDP(SAMPLED)),
             ("approx", dp.ApproxDP(e, d), q, dp.ApproxDP(SAMPLED, q * d)),
@@ -85,7 +85,7 @@ PROVED = {
             ),
         )
     },
-    "add/remove, Laplace": (dp.subsample(LAPLACE, q), dp.PureDP(SAMPLED), []),
+    "poisson, Laplace": (dp.subsample(LAPLACE, q), dp.PureDP(SAMPLED), []),
 }
 
 
@@ -118,8 +118,8 @@ REFUTED = {
     "group of two, approx": (dp.group(dp.ApproxDP(e, d), 2), dp.ApproxDP(2 * e, 2 * d), []),
     "group, zcdp": (dp.group(dp.ZCDP(rho), k), dp.ZCDP(k * rho), []),
     **{
-        f"{relation}, {name}": (dp.subsample(one, q, relation), claim, [])
-        for relation in RELATIONS
+        f"{method}, {name}": (dp.subsample(one, q, method), claim, [])
+        for method in METHODS
         for name, one, claim in (
             ("pure", dp.PureDP(e), dp.PureDP(q * e)),
             ("approx", dp.ApproxDP(e, d), dp.ApproxDP(SAMPLED, q * d * Rational(9, 10))),
@@ -175,8 +175,8 @@ def test_refuted(name):
     assert false_statement(found.statement, world)
 
 
-SCRIPTS = ("pure", "zcdp", "without the second term", "group, approx", "add/remove, pure",
-           "replace-one, approx")  # fmt: skip
+SCRIPTS = ("pure", "zcdp", "without the second term", "group, approx", "poisson, pure",
+           "without_replacement, approx")  # fmt: skip
 
 
 @pytest.mark.parametrize("name", SCRIPTS)

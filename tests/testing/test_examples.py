@@ -22,7 +22,11 @@ def examples(pytester, monkeypatch):
 
     def go(name):
         return pytester.runpytest_inprocess(
-            "-p", "dpsym.testing.plugin", "--import-mode=importlib", EXAMPLES / name
+            "-p",
+            "dpsym.testing.plugin",
+            "--import-mode=importlib",
+            "--override-ini=addopts=",
+            EXAMPLES / name,
         )
 
     return go
