@@ -157,6 +157,13 @@ class Subsampled(Made):
         return statements.Blend((q, ZERO, 1 - q), (ZERO, q, 1 - q), links)
 
 
+def _directed(subject: object) -> bool:
+    """Whether the first of two neighbours is the one with the record."""
+    if isinstance(subject, Subsampled):
+        return subject.method == "poisson"
+    return isinstance(subject, Made) and any(map(_directed, subject.subjects))
+
+
 def _or_equal(each: statements.Inner) -> statements.Inner:
     """Of an explicit mechanism, a single pair may be two equal distributions as well: the record
     that takes the other's place may be like it."""
@@ -295,12 +302,16 @@ def group(subject: One, size: object) -> Grouped:
         subject: a guarantee, for any mechanism that has it, or an explicit mechanism.
         size: a whole number of at least 1, or an integer symbol.
 
-    Raises: InputError for another subject or size.
+    Raises: InputError for another subject or size, and for what is made of Poisson samples: some
+        steps may add a record and others remove one, while a sample tells which of the two data
+        sets has it. Take the guarantee that the sample has.
 
     >>> from dpsym.guarantees import PureDP
     >>> group(PureDP(1), 3)
     group(PureDP(1), 3)
     """
+    if _directed(subject):
+        raise InputError("group", "a guarantee of the sample, in both directions", subject)
     return Grouped(one("group", subject), _count("size", size))
 
 

@@ -207,3 +207,16 @@ def test_what_a_certificate_says_is_what_was_proved(made, claim):
     verdict = dp.check(made, claim, where=[q <= 1, k >= 1])
     assert isinstance(verdict, dp.Proved)
     assert verify(verdict.certificate).statement == verdict.theorem.proved.statement
+
+
+def test_a_group_is_not_of_what_tells_the_neighbours_apart():
+    """Its steps may add a record or remove one; P of a Poisson sample is with the record."""
+    for subject in (
+        dp.subsample(PureDP(1), q),
+        dp.repeat(dp.subsample(PureDP(1), q), 2),
+        dp.compose(PureDP(1), dp.subsample(PureDP(1), q)),
+    ):
+        with pytest.raises(InputError, match=r"^group: expected a guarantee of the sample"):
+            dp.group(subject, 2)
+    dp.group(dp.subsample(PureDP(1), q, "without_replacement"), 2)
+    dp.subsample(dp.group(PureDP(1), 2), q)
