@@ -47,7 +47,7 @@ class Postprocessed:
 
 
 Part = Union[
-    Guarantee, Both, Postprocessed, Mechanism, Repeated, Grouped, Subsampled, "Parallel", Filtered
+    Guarantee, Both, Postprocessed, Mechanism, Repeated, Grouped, Subsampled, Parallel, Filtered
 ]
 """A subject that is one stage: any mechanism with these guarantees, an explicit one, or one made of
 these."""

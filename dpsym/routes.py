@@ -24,6 +24,7 @@ from dpsym.kernel.statements import (
     parts,
 )
 from dpsym.kernel.theorems import Theorem
+from dpsym.printing import TEXT
 
 __all__ = ["SOURCES", "route"]
 
@@ -102,8 +103,7 @@ def route(theorem: Theorem) -> tuple[str, ...]:
     found = list(dict.fromkeys(_walked(theorem.statement, theorem.proof)))
     if not found:
         return ()
-    (*_, last) = (one for one in _last(theorem.statement, theorem.proof))
-    return (*found, f"the claim{last}")
+    return (*found, f"the claim{_last(theorem.statement, theorem.proof)}")
 
 
 def _walked(goal: Statement, proof: Proof) -> Iterator[str]:
@@ -119,17 +119,13 @@ def _walked(goal: Statement, proof: Proof) -> Iterator[str]:
             yield from _walked(premise, below)
 
 
-def _last(goal: Statement, proof: Proof) -> Iterator[str]:
+def _last(goal: Statement, proof: Proof) -> str:
     """The source of the last theorem: of what is left when all else is shown."""
-    inside = [
-        (premise, below)
-        for premise, below in _premises(goal, proof)
-        if proof.rule in _THROUGH or premise.claims == goal.claims
-    ]
-    if not inside or proof.rule not in (*_THROUGH, "cut", "inner"):
-        yield _source(goal.stages, goal.claims[0])
-    for premise, below in inside[-1:]:
-        yield from _last(premise, below)
+    if proof.rule in (*_THROUGH, "cut", "inner"):
+        for premise, below in reversed([*_premises(goal, proof)]):
+            if proof.rule in _THROUGH or premise.claims == goal.claims:
+                return _last(premise, below)
+    return _source(goal.stages, goal.claims[0])
 
 
 def _premises(goal: Statement, proof: Proof) -> Iterator[tuple[Statement, Proof]]:
@@ -164,7 +160,7 @@ def _opened(inner: Inner) -> tuple[Stage | Inner, ...]:
 
 def _name(stage: Stage) -> str:
     if isinstance(stage, Repeated):
-        return f"{guarantee_text(Guarantee('PureDP', (stage.count,)))[7:-1]} copies"
+        return f"{TEXT.show(stage.count)} copies"
     names = {Group: "the group", Blend: "the mixture", Filter: "the filter", Choice: "the choice"}
     return names.get(type(stage), "the mechanism")  # type: ignore[call-overload, no-any-return]
 

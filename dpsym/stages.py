@@ -165,10 +165,17 @@ def _directed(subject: object) -> bool:
 
 
 def _or_equal(each: statements.Inner) -> statements.Inner:
-    """Of an explicit mechanism, a single pair may be two equal distributions as well: the record
-    that takes the other's place may be like it."""
-    if not isinstance(each, statements.Mechanism):
+    """Of explicit mechanisms, a single pair may be two equal distributions as well: the record that
+    takes the other's place may be like it."""
+    if isinstance(each, statements.Assumed):
         return each
+    if isinstance(each, (statements.Joint, statements.Choice)):
+        return replace(each, stages=tuple(map(_or_equal, each.stages)))
+    if isinstance(each, (statements.Repeated, statements.Group)):
+        return replace(each, stage=_or_equal(each.stage))
+    if isinstance(each, statements.Blend):
+        links = (replace(link, stage=_or_equal(link.stage)) for link in each.links)
+        return replace(each, links=tuple(links))
     alike = []
     for pair in each.pairs:
         for old, new in () if pair.variables else (("p", "q"), ("q", "p")):

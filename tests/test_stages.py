@@ -9,7 +9,7 @@ import dpsym as dp
 from dpsym.errors import InputError
 from dpsym.guarantees import PureDP, both
 from dpsym.kernel.certificate import verify
-from dpsym.kernel.statements import Assumed, Blend, Group, Link, Mechanism, Repeated
+from dpsym.kernel.statements import Assumed, Blend, Group, Link, Mechanism, Repeated, singles
 from dpsym.kernel.terms import ONE, ZERO, num, var
 from dpsym.scope import Scope
 
@@ -220,3 +220,18 @@ def test_a_group_is_not_of_what_tells_the_neighbours_apart():
             dp.group(subject, 2)
     dp.group(dp.subsample(PureDP(1), q, "without_replacement"), 2)
     dp.subsample(dp.group(PureDP(1), 2), q)
+
+
+def test_the_record_in_the_other_ones_place_may_be_like_it():
+    """However deep the mechanism is inside of the sample of a fixed size."""
+    likely, unlikely = sp.Rational(3, 4), sp.Rational(1, 4)
+    coin = dp.Table([[likely, unlikely], [unlikely, likely]])
+
+    def alike(stage):
+        pairs = [pair for one in singles(stage) for pair in one.pairs]
+        return any(all(r.p == r.q for r in pair.regions) for pair in pairs)
+
+    for subject in (coin, dp.repeat(coin, 2), dp.compose(coin, dp.repeat(dp.group(coin, 2), 2))):
+        first, *others = kernel(dp.subsample(subject, q, "without_replacement")).links
+        assert not alike(first.stage)
+        assert all(alike(link.stage) for link in others)
