@@ -30,7 +30,7 @@ from dpsym.search.leaf.hinted import Hint
 from dpsym.search.privacy.prover import prove_statement
 from dpsym.search.privacy.steps import Stuck
 from dpsym.search.samples import points
-from dpsym.undefined import refuse_undefined, shown_values
+from dpsym.undefined import refuse_undefined, refuse_undefined_statement, shown_values
 from dpsym.verdicts import Proved, Refuted, Unknown, Vacuous, Verdict
 from dpsym.wellformed import DISTRIBUTIONS, look_at_masses
 
@@ -310,6 +310,7 @@ class _Check:
             return self.proved(masses.joined(theorem))
         if stuck is None:
             return self.unknown("the budget is used up")
+        refuse_undefined_statement(statement, leaf.Budget(_UNDEFINED_LAST))
         return self.unknown(stuck.reason, open_goals(stuck.remaining, self.goal.scope))
 
     def turns(self) -> tuple[tuple[float, str], ...]:

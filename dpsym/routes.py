@@ -84,7 +84,17 @@ SOURCES: dict[str, dict[str, str]] = {
 that follows."""
 
 _THROUGH = frozenset(
-    {"every", "directions", "forward", "claims", "either", "integers", "postprocess"}
+    {
+        "certain",
+        "claims",
+        "directions",
+        "either",
+        "equal",
+        "every",
+        "forward",
+        "integers",
+        "postprocess",
+    }
 )
 
 

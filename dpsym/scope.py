@@ -151,12 +151,14 @@ class Scope:
         return sp.Add(*(n * a / common for n, a in factors.items())), int(least)
 
     def assume(self, relations: Iterable[sp.Basic], argument: str) -> None:
-        """Add relations to the facts, each one once, but for true ones between numbers."""
+        """Add relations to the facts that do not say less than one of them, but for true ones
+        between numbers."""
         for relation in relations:
             if all(side.is_Rational for side in relation.args) and relation.doit() is sp.true:
                 continue
             for fact in self.relation(relation, argument):
-                if fact not in self.facts:
+                stricter = Fact(fact.term, ">") if fact.rel == ">=" else fact
+                if fact not in self.facts and stricter not in self.facts:
                     self.facts.append(fact)
 
     def fresh(self, name: str, also: Collection[str] = ()) -> str:

@@ -143,18 +143,20 @@ class Subsampled(Made):
         yield "rate", self.rate
 
     def hypotheses(self) -> tuple[sp.Basic, ...]:
-        inside = () if self.rate.is_number else (sp.Gt(self.rate, 0), sp.Lt(self.rate, 1))
+        q = self.rate
+        inside = () if q.is_number else (sp.Ge(q, 0), sp.Le(q, 1))
         return (*self.subject.hypotheses(), *inside)
 
     def to_inner(self, scope: Scope, decide: Decide) -> statements.Blend:
         each, q = inner(self.subject, scope, decide), scope.term(self.rate, "rate")
+        rest = scope.term(1 - self.rate, "rate") if self.rate.is_Rational else 1 - q
         if self.method == "poisson":  # with the record in the sample, and without it
             link = statements.Link(0, 1, each)
-            return statements.Blend((q, 1 - q), (ZERO, ONE), (link,))
+            return statements.Blend((q, rest), (ZERO, ONE), (link,))
         # with the one record, with the other, and with another of the data in its place
         other = _or_equal(each)
         links = (statements.Link(0, 1, each), *(statements.Link(i, 2, other) for i in (0, 1)))
-        return statements.Blend((q, ZERO, 1 - q), (ZERO, q, 1 - q), links)
+        return statements.Blend((q, ZERO, rest), (ZERO, q, rest), links)
 
 
 def _directed(subject: object) -> bool:
@@ -332,8 +334,7 @@ def subsample(subject: One, rate: object, method: str = "poisson") -> Subsampled
     Args:
         subject: a guarantee, for any mechanism that has it, or an explicit mechanism; for the same
             neighbouring relation.
-        rate: the probability that a record is in the sample: a number in [0, 1], or an expression,
-            which stands for numbers in (0, 1).
+        rate: the probability that a record is in the sample, in [0, 1].
         method: "poisson", in which each record is in the sample independently of the others, for
             the relation add/remove; "without_replacement", a sample of a fixed number of records,
             for replace-one.

@@ -1,21 +1,23 @@
-"""Sides that are undefined somewhere in the domain: refused, with the sub-term and a point."""
+"""What is undefined somewhere in the domain: refused, with the sub-term and a point."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from typing import Any
 
 from flint import fmpq
 
 from dpsym.errors import InputError
 from dpsym.kernel.proofs import top_obligations
+from dpsym.kernel.rules_privacy import statement_obligations
 from dpsym.kernel.sequents import Sequent
-from dpsym.kernel.statements import Fact
+from dpsym.kernel.statements import INTEGER, Fact, Statement
 from dpsym.kernel.terms import Term, subterms
 from dpsym.printing import show, show_fact
 from dpsym.search import leaf
 from dpsym.search.leaf import Budget
 
-__all__ = ["refuse_undefined", "shown_values"]
+__all__ = ["refuse_undefined", "refuse_undefined_statement", "shown_values"]
 
 _SHARE = 0.1  # of what is left of the budget, for one condition
 
@@ -42,14 +44,53 @@ def refuse_undefined(
         found = leaf.refute(premise, part, integers) if premise.vars else _constant(premise)
         if found is None:
             continue
-        node = _needing(sequent, premise.goal)
-        at = f" at {shown_values(found)}" if found else ""
-        got = f"{show(node)}, which is undefined{at} (it needs {show_fact(premise.goal)})"
+        terms = (sequent.goal.term, *(given.term for given in sequent.hypotheses))
+        node = _needing(terms, premise.goal)
+        got = _undefined(node, premise.goal, found)
         if len(premise.hypotheses) >= len(sequent.hypotheses):
             raise InputError("lhs, rhs", "sides that are defined on the whole domain", node, got)
         raise InputError(
             "where", "conditions that are defined where those before them hold", node, got
         )
+
+
+def refuse_undefined_statement(statement: Statement, given: Budget, seconds: float = 0.5) -> None:
+    """The same for what the subject and the claim are made of.
+
+    >>> from dpsym.kernel.statements import REAL, Assumed, Guarantee
+    >>> from dpsym.kernel.terms import log, var
+    >>> facts, pure = (Fact(var("x"), ">="),), Guarantee("PureDP", (log(var("x")),))
+    >>> claim = Statement((("x", REAL),), facts, (Assumed((pure,)),), (pure,))
+    >>> refuse_undefined_statement(claim, Budget(1))  # doctest: +NORMALIZE_WHITESPACE
+    Traceback (most recent call last):
+    dpsym.errors.InputError: subject, claim: expected what is defined for all values that where
+    allows, got log(x), which is undefined at x = 0 (it needs x > 0)
+    """
+    integers = frozenset(name for name, kind in statement.variables if kind == INTEGER)
+    terms = tuple(dict.fromkeys(_terms((statement.stages, statement.claims))))
+    for premise in statement_obligations(statement):
+        node = _needing(terms, premise.goal)
+        if node is premise.goal.term or leaf.easy(premise):
+            continue
+        found = leaf.refute(premise, given.part(min(seconds, _SHARE * given.left())), integers)
+        if found is not None:
+            got = _undefined(node, premise.goal, found)
+            expected = "what is defined for all values that where allows"
+            raise InputError("subject, claim", expected, node, got)
+
+
+def _terms(item: Any) -> Iterator[Term]:
+    if isinstance(item, Term):
+        yield item
+        return
+    fields = (getattr(item, name) for name in getattr(item, "__match_args__", ()))
+    for part in item if isinstance(item, tuple) else fields:
+        yield from _terms(part)
+
+
+def _undefined(node: Term, needed: Fact, found: Mapping[str, fmpq]) -> str:
+    at = f" at {shown_values(found)}" if found else ""
+    return f"{show(node)}, which is undefined{at} (it needs {show_fact(needed)})"
 
 
 def _constant(premise: Sequent) -> dict[str, fmpq] | None:
@@ -59,10 +100,11 @@ def _constant(premise: Sequent) -> dict[str, fmpq] | None:
     return {} if refutes(premise, {}) else None
 
 
-def _needing(sequent: Sequent, fact: Fact) -> Term:
-    """The sub-term that is defined only where the fact holds; a real power rather than its log."""
+def _needing(terms: Iterable[Term], fact: Fact) -> Term:
+    """The sub-term that is defined only where the fact holds; a real power rather than its log. The
+    fact's own term if there is none."""
     found = fact.term
-    for item in (sequent.goal.term, *(given.term for given in sequent.hypotheses)):
+    for item in terms:
         for node in subterms(item):
             partial = node.op in ("log", "sqrt") or (node.op == "pow" and node.value < 0)
             if partial and node.args[0] is fact.term:

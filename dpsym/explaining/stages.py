@@ -186,6 +186,10 @@ def _about(prefix: str) -> Mark:
 REASONS: dict[str, Sentence] = {
     "inner": _inner,
     "each": says("Show it for each of the mechanisms."),
+    "certain": says(
+        "Each side is one distribution, given what is hidden, which has the same law for both; the "
+        "claim is convex."
+    ),
     "unroll": _unroll,
     "induct": _induct,
     "blended": _blended,

@@ -633,19 +633,23 @@ def postprocess(goal: Statement, stage: int) -> list[Goal]:
     """
     require(stage < len(goal.stages), "postprocess", "the index of a stage", stage)
     found = expect(Processed, goal.stages[stage], "postprocess", "a post-processed stage")
-    declared(goal.variables)  # none of them is one of the calculus's own
     out: list[Sequent] = []
     for guarantee in found.guarantees:
         closed = guarantee.two_way or guarantee.name != "BoundedRange"
         require(closed, "postprocess", "a bounded range in both directions", guarantee)
-        facts, one = df.member(guarantee, tm.var("$a")) or ((), guarantee)
-        items = constraints(replace(one, two_way=False, reverse=False))
-        require(bool(items), "postprocess", "a guarantee about the loss", guarantee)
-        given = with_facts(goal.facts, *facts)
-        for item in items:
-            out += convex(given, item.form) if isinstance(item, Moment) else []
+        out += convexity(goal, "postprocess", guarantee)
     stages = (*goal.stages[:stage], Assumed(found.guarantees), *goal.stages[stage + 1 :])
     return [*dict.fromkeys(out), replace(goal, stages=stages)]
+
+
+def convexity(goal: Statement, rule: str, guarantee: Guarantee) -> list[Sequent]:
+    """That the functions of a guarantee about the loss are convex."""
+    declared(goal.variables)  # none of them is one of the calculus's own
+    facts, one = df.member(guarantee, tm.var("$a")) or ((), guarantee)
+    items = constraints(replace(one, two_way=False, reverse=False))
+    require(bool(items), rule, "a guarantee about the loss", guarantee)
+    given = with_facts(goal.facts, *facts)
+    return [new for item in items if isinstance(item, Moment) for new in convex(given, item.form)]
 
 
 def convex(facts: Facts, form: Form) -> list[Sequent]:

@@ -354,6 +354,29 @@ def blended(
     return list(dict.fromkeys(out))
 
 
+@privacy_rule(stage=INDEX)
+def certain(goal: Statement, stage: int) -> list[Goal]:
+    """F |- convexity of the claim's function   F, S with T => claim
+    -------------------------------------------------------------
+    F, S with a blend of R_i alone against R_j alone, of which T is the link => claim
+
+    as what is hidden has the same law for both; for i = j they are equal. Fails for other blends,
+    and a bounded range: what is hidden may shift it.
+    """
+    claim = rp.only_claim(goal, "certain")
+    require(stage < len(goal.stages), "certain", "the index of a stage", stage)
+    blend = expect(Blend, goal.stages[stage], "certain", "a blend")
+    same = context(goal.facts).same
+    first, second = ([i for i, one in enumerate(w) if same(one, ONE)] for w in (blend.p, blend.q))
+    found = [x.stage for x in blend.links if x.first in first and x.second in second]
+    if set(first) & set(second):
+        found = [Assumed((Guarantee("PureDP", (ZERO,)),))]
+    require(bool(found), "certain", "one distribution each, with a link", blend)
+    require(claim.name != "BoundedRange", "certain", "a convex claim", claim)
+    stages = (*goal.stages[:stage], *st.opened(found[0]), *goal.stages[stage + 1 :])
+    return [*dict.fromkeys(rp.convexity(goal, "certain", claim)), replace(goal, stages=stages)]
+
+
 def _points(count: int, links: list[tuple[Link, frozenset[str]]]) -> list[tuple[Term, ...]]:
     """The densities up to a factor, for each set of them that can be the positive ones."""
     out: list[tuple[Term, ...]] = []

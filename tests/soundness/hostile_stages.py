@@ -195,7 +195,8 @@ def inner(source: Source) -> Attempt:
 
 # -- blends
 
-_SHAPES: tuple[tuple[tuple[Term, ...], tuple[Term, ...], tuple[tuple[int, int], ...]], ...] = (
+Shape = tuple[tuple[Term, ...], tuple[Term, ...], tuple[tuple[int, int], ...]]
+_SHAPES: tuple[Shape, ...] = (
     ((ONE, ZERO), (ZERO, ONE), ((0, 1),)),
     ((WEIGHT, 1 - WEIGHT), (ZERO, ONE), ((0, 1),)),
     ((WEIGHT, 1 - WEIGHT), (1 - WEIGHT, WEIGHT), ((0, 1),)),
@@ -216,10 +217,14 @@ def _hidden(source: Source, count: int) -> tuple[tuple[Fraction, tuple[Row, ...]
 
 
 def mixture(
-    source: Source, at: Point, kinds: tuple[str, ...] = EVERY, shape: int | None = None
+    source: Source,
+    at: Point,
+    kinds: tuple[str, ...] = EVERY,
+    shape: int | None = None,
+    shapes: tuple[Shape, ...] = _SHAPES,
 ) -> tuple[Statement, World]:
     """A false statement about a blend."""
-    p, q, places = _SHAPES[source.randrange(len(_SHAPES)) if shape is None else shape]
+    p, q, places = source.choice(shapes) if shape is None else shapes[shape]
     weights = [tuple(value(w, at) for w in side) for side in (p, q)]
     made = Rows(_hidden(source, len(p)), *weights)  # type: ignore[arg-type]
     stage = Blend(p, q, tuple(Link(i, j, Assumed(())) for i, j in places))
@@ -328,6 +333,38 @@ def blended(source: Source) -> Attempt:
     at = random_point(source)
     make = source.choice((same_function, same_function, _amplified, bounded, _any_blend))
     return Attempt(*make(source, at))
+
+
+_ALONE: tuple[Shape, ...] = (
+    ((ONE, ZERO), (ZERO, ONE), ((0, 1),)),
+    ((ONE, ZERO), (ZERO, ONE), ((1, 0),)),
+    ((ONE, ZERO), (ONE, ZERO), ((0, 1),)),
+    ((ONE, ZERO, ZERO), (ZERO, ZERO, ONE), ((0, 1), (0, 2), (1, 2))),
+    ((ONE - WEIGHT, WEIGHT), (ZERO, ONE), ((0, 1),)),
+)
+
+
+@recipe
+def certain(source: Source) -> Attempt:
+    """One distribution on each side; the claim is what the link has, if what is hidden breaks it."""
+    at = random_point(source)
+    goal, world = mixture(source, at, shapes=_ALONE[: source.choice((1, 5))])
+    (stage,) = goal.stages
+    assert isinstance(stage, Blend)
+    assert isinstance(world.made, Rows)
+    links = []
+    for link in stage.links:
+        known = link.stage
+        assert isinstance(known, Assumed)
+        if source.random() < 0.5:  # a range may be another one for each hidden value
+            pairs = [atoms for _, atoms in world.made.parts(replace(stage, links=(link,)), at) or ()]
+            known = Assumed((common(source, pairs, at, ("BoundedRange",)),))
+        links.append(replace(link, stage=known))
+        for kept in known.guarantees:
+            if not _has(kept, world.made.pair(), at):
+                goal = replace(goal, claims=(kept,))
+    goal = replace(goal, stages=(replace(stage, links=tuple(links)),))
+    return Attempt(goal, world, {"stage": source.choice((0, 0, 0, 0, 0, 1))})
 
 
 def as_if_two(source: Source) -> Attempt:

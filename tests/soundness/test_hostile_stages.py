@@ -101,6 +101,26 @@ def test_a_blend_without_convexity_is_noticed(monkeypatch: pytest.MonkeyPatch) -
     assert noticed("blended", blend(hostile_stages.same_function))
 
 
+@pytest.mark.parametrize("dropped", [Sequent, Statement])
+def test_one_pair_without_a_premise_is_noticed(
+    monkeypatch: pytest.MonkeyPatch, dropped: type[Goal]
+) -> None:
+    keeping(monkeypatch, "certain", lambda premise: not isinstance(premise, dropped))
+    assert noticed("certain")
+
+
+def test_a_range_that_is_shifted_by_what_is_hidden_is_noticed(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    known = rules_stages.require
+
+    def require(holds: bool, rule: str, condition: str, got: object = "") -> None:
+        known(holds or condition == "a convex claim", rule, condition, got)
+
+    monkeypatch.setattr(rules_stages, "require", require)
+    assert noticed("certain")
+
+
 def test_more_copies_for_one_are_noticed(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(rules_stages, "require", lambda *_: None)
     assert noticed("unroll")

@@ -53,6 +53,11 @@ COIN = Mechanism((Pair((Region(num(1), num(1), weight=ONE),)),))
 ENDS = (ONE, ZERO, ZERO), (ZERO, ZERO, ONE)
 
 
+SIDES = (ONE, ZERO), (ZERO, ONE)
+ALONE = Blend(*SIDES, (Link(0, 1, PURE),))
+DISTRIBUTIONS = Guarantee("Distributions", ())
+
+
 def sampled(single: Assumed | Mechanism = PURE, rate: Term = q) -> Blend:
     return Blend((rate, 1 - rate), (ZERO, ONE), (Link(0, 1, single),))
 
@@ -106,6 +111,16 @@ STAGE_RULES = {
         (goal(COPIES), {"stage": 0}, "a choice of mechanisms"),
         (goal(CHOICE), {"stage": 1}, "the index of a stage"),
         (goal(Repeated(CHOICE, k)), {"stage": 0}, "a choice of mechanisms"),
+    ],
+    "certain": [
+        (goal(PURE), {"stage": 0}, "a blend"),
+        (goal(ALONE), {"stage": 1}, "the index of a stage"),
+        (goal(sampled()), {"stage": 0}, "one distribution each, with a link"),
+        (goal(Repeated(ALONE, k)), {"stage": 0}, "a blend"),
+        (goal(Blend(*ENDS, (Link(0, 1, PURE), Link(1, 2, PURE)))), {"stage": 0}, "with a link"),
+        (goal(Blend(*SIDES, (Link(1, 0, PURE),))), {"stage": 0}, "with a link"),
+        (goal(ALONE, claim=Guarantee("BoundedRange", (e,))), {"stage": 0}, "a convex claim"),
+        (goal(ALONE, claim=DISTRIBUTIONS), {"stage": 0}, "about the loss"),
     ],
     "unroll": [
         (goal(COPIES), {}, "at most 64 copies"),

@@ -36,6 +36,7 @@ from dpsym.search.privacy.gaussians import mean
 from dpsym.search.privacy.learned import fits
 from dpsym.search.privacy.leaves import plausible
 from dpsym.search.privacy.limits import vanishing
+from dpsym.search.privacy.rates import Rates
 from dpsym.search.privacy.specialising import Specialising
 from dpsym.search.privacy.steps import Stuck, Suggestions
 from dpsym.search.privacy.totals import Totals, instead_of_range
@@ -56,7 +57,7 @@ def prove_statement(
     return Prover(time.process_time() + seconds, suggestions, hints).theorem(statement)
 
 
-class Prover(Copies, Explicit, Specialising, Totals):
+class Prover(Copies, Explicit, Rates, Specialising, Totals):
     """The search, within its time."""
 
     def theorem(self, statement: Statement) -> Theorem:
@@ -76,7 +77,7 @@ class Prover(Copies, Explicit, Specialising, Totals):
                 if isinstance(below, Sequent) and isinstance(above, Statement):
                     proofs = (self.sequent(below), self.whole_numbers(above))
                     return Proof("integers", {"name": name, "bound": floor}, proofs)
-        return self.mechanisms(goal, 0)
+        return self.at_rates(goal)
 
     def statement(self, goal: Statement) -> Proof:
         self.left()
@@ -97,6 +98,9 @@ class Prover(Copies, Explicit, Specialising, Totals):
         for index, stage in enumerate(goal.stages):
             if isinstance(stage, Choice):
                 return self.apply(goal, "each", stage=index)
+        alone = self.alone(goal)
+        if alone is not None:
+            return alone
         inner = self.of_inner_mechanisms(goal)
         if inner is not None:
             return inner
