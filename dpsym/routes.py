@@ -84,17 +84,7 @@ SOURCES: dict[str, dict[str, str]] = {
 that follows."""
 
 _THROUGH = frozenset(
-    {
-        "certain",
-        "claims",
-        "directions",
-        "either",
-        "equal",
-        "every",
-        "forward",
-        "integers",
-        "postprocess",
-    }
+    {"certain", "claims", "directions", "either", "every", "forward", "integers", "postprocess"}
 )
 
 

@@ -33,7 +33,7 @@ epsilon, delta = symbols("epsilon delta", nonnegative=True)
 q, sigma, b = symbols("q sigma b", positive=True)
 x_a, x_b, x_c = symbols("a b c", nonnegative=True)
 
-RATE = [q < 1]
+RATE = [q <= 1]
 AMPLIFIED = log(1 + q * (exp(epsilon) - 1))
 WITHOUT_REPLACEMENT = "without_replacement"
 

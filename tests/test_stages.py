@@ -117,8 +117,8 @@ def test_a_rate_is_a_probability(rate):
 
 
 def test_a_rate_that_is_a_symbol_is_between_zero_and_one():
-    assert {sp.Gt(q, 0), sp.Lt(q, 1)} - {sp.true} <= set(dp.subsample(PureDP(1), q).hypotheses())
-    outside = dp.check(dp.subsample(dp.PureDP(e), q), dp.PureDP(e), [q >= 1])
+    assert {sp.Ge(q, 0), sp.Le(q, 1)} - {sp.true} <= set(dp.subsample(PureDP(1), q).hypotheses())
+    outside = dp.check(dp.subsample(dp.PureDP(e), q), dp.PureDP(e), [q > 1])
     assert isinstance(outside, dp.Vacuous)
     for rate in (0, 1):  # never, and always
         found = dp.check(dp.subsample(dp.PureDP(e), rate), dp.PureDP(rate * e))

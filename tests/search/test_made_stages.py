@@ -21,6 +21,7 @@ from tests.soundness.values import value
 
 e, f, d, alpha, rho = sp.symbols("epsilon epsilon2 delta alpha rho", positive=True)
 k = sp.Symbol("k", integer=True)
+n = sp.Symbol("n", integer=True, positive=True)
 q = sp.Symbol("q", real=True)
 LAPLACE = dp.AdditiveNoise(dp.noise.Laplace(1 / e), 1)
 GAUSSIAN = dp.AdditiveNoise(dp.noise.Gaussian(sigma=1 / e), 1)
@@ -77,6 +78,9 @@ PROVED = {
             ("pure", dp.PureDP(e), q, dp.PureDP(SAMPLED)),
             ("approx", dp.ApproxDP(e, d), q, dp.ApproxDP(SAMPLED, q * d)),
             ("no sampling", dp.PureDP(e), q, dp.PureDP(e)),
+            ("a quotient", dp.PureDP(e), 1 / n, dp.PureDP(log(1 + (exp(e) - 1) / n))),
+            ("everything", dp.PureDP(e), 1, dp.PureDP(e)),
+            ("nothing", dp.PureDP(e), 0, dp.PureDP(0)),
             (
                 "a number",
                 dp.ApproxDP(e, d),
@@ -86,6 +90,17 @@ PROVED = {
         )
     },
     "poisson, Laplace": (dp.subsample(LAPLACE, q), dp.PureDP(SAMPLED), []),
+    "poisson, everything": (
+        dp.subsample(GAUSSIAN, 1),
+        dp.RenyiDP(alpha, alpha * e**2 / 2),
+        [alpha > 1],
+    ),
+    "poisson, rates that end at 1": (dp.subsample(LAPLACE, q), dp.PureDP(e), [q >= 1]),
+    "poisson, steps at any rate": (
+        dp.repeat(dp.subsample(GAUSSIAN, q), k),
+        dp.RenyiDP(2, k * log(1 + q**2 * (exp(e**2) - 1))),
+        [],
+    ),
 }
 
 
@@ -125,9 +140,19 @@ REFUTED = {
             ("approx", dp.ApproxDP(e, d), dp.ApproxDP(SAMPLED, q * d * Rational(9, 10))),
             ("both", dp.ApproxDP(e, d), dp.ApproxDP(q * e, q * d)),
             ("approx is not pure", dp.ApproxDP(e, d), dp.PureDP(e)),
+            ("at rate 1", dp.PureDP(e), dp.PureDP(sp.Piecewise((SAMPLED, q < 1), (e / 2, True)))),
+            ("at rate 0", dp.PureDP(e), dp.PureDP(sp.Piecewise((SAMPLED, q > 0), (-1, True)))),
         )
     },
 }
+
+
+@pytest.mark.parametrize(
+    "claim", [dp.PureDP(e - log(q)), dp.PureDP(e / q), dp.ApproxDP(e, q / (1 - q))]
+)
+def test_what_is_undefined_at_an_end_of_the_rates_is_an_error(claim):
+    with pytest.raises(dp.InputError, match=r"undefined at .*q = [01]"):
+        dp.check(dp.subsample(dp.PureDP(e), q), claim, budget=3)
 
 
 def exact(mass) -> Fraction:

@@ -346,25 +346,33 @@ _ALONE: tuple[Shape, ...] = (
 
 @recipe
 def certain(source: Source) -> Attempt:
-    """One distribution on each side; the claim is what the link has, if what is hidden breaks it."""
+    """One distribution on each side; a claim that all pairs have, if what is hidden breaks it."""
     at = random_point(source)
+    if source.random() < 0.1:
+        return broken_by_hidden(source, at)
     goal, world = mixture(source, at, shapes=_ALONE[: source.choice((1, 5))])
-    (stage,) = goal.stages
-    assert isinstance(stage, Blend)
-    assert isinstance(world.made, Rows)
-    links = []
-    for link in stage.links:
-        known = link.stage
-        assert isinstance(known, Assumed)
-        if source.random() < 0.5:  # a range may be another one for each hidden value
-            pairs = [atoms for _, atoms in world.made.parts(replace(stage, links=(link,)), at) or ()]
-            known = Assumed((common(source, pairs, at, ("BoundedRange",)),))
-        links.append(replace(link, stage=known))
-        for kept in known.guarantees:
-            if not _has(kept, world.made.pair(), at):
-                goal = replace(goal, claims=(kept,))
-    goal = replace(goal, stages=(replace(stage, links=tuple(links)),))
     return Attempt(goal, world, {"stage": source.choice((0, 0, 0, 0, 0, 1))})
+
+
+def broken_by_hidden(source: Source, at: Point) -> Attempt:
+    """Two pairs with tails of masses 1/4 and 0, their mean with one of 3/8; or two whose ratios are
+    from 3/4 to 3/2 and from 2/3 to 4/3, their mean with both ends."""
+    tail = Guarantee("ProbabilisticDP", (log(num(fmpq(3, 2))), num(fmpq(1, 4))), False)
+    wide = Guarantee("BoundedRange", (log(num(fmpq(17, 8))),))
+    known, parts, some = source.choice(
+        (
+            (tail, 8, (((2, 6), (0, 8)), ((4, 4), (3, 5)))),
+            (wide, 6, (((3, 3, 0), (2, 4, 0)), ((0, 4, 2), (0, 3, 3)))),
+        )
+    )
+    hidden = tuple(
+        (Fraction(1, 2), tuple(tuple(Fraction(n, parts) for n in row) for row in pair))
+        for pair in some
+    )
+    made = Rows(hidden, (Fraction(1), Fraction(0)), (Fraction(0), Fraction(1)))
+    stage = Blend((ONE, ZERO), (ZERO, ONE), (Link(0, 1, Assumed((known,))),))
+    goal = Statement(PARAMETERS, facts_at(source, at), (stage,), (known,))
+    return Attempt(goal, World(at, (made.pair(),), (), made), {"stage": 0})
 
 
 def as_if_two(source: Source) -> Attempt:

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from flint import fmpq
+
 from dpsym.kernel import terms as tm
 from dpsym.kernel.canon import Poly, constant, lone, to_term
 from dpsym.kernel.proofs import Proof
@@ -109,22 +111,14 @@ class _Quick:
         return self.kinked(sequent, depth) if _any_kinks(sequent) else self.linear(sequent)
 
     def in_odds(self, sequent: Sequent) -> Proof | None:
-        """With x in (0, 1) as u/(1 + u): a polynomial all of whose coefficients become positive."""
-        form, used = form_of(sequent), sequent.vars
+        """For a polynomial in x between 0 and 1."""
+        form = form_of(sequent)
         for name in sorted(sequent.goal.term.vars):
             x = tm.var(name)
-            ends = {Fact(x, ">"), Fact(1 - x, ">")}
-            if _degree(form, x) < _HIGH or not ends <= set(sequent.hypotheses):
-                continue
-            v, u = fresh("v", used), fresh("u", used)
-            first = {"name": name, "kind": "inverse", "new": v, "item": tm.ONE}
-            second = {"name": v, "kind": "shift", "new": u, "item": tm.ONE}
-            one = _only(sequent, "change", first)
-            two = one and _only(one, "change", second)
-            last = two and _only(two, "tidy", {})
-            if last and evident(last.hypotheses, last.goal.term, last.goal.rel):
-                inner = Proof("change", second, (Proof("tidy", {}, (EVIDENT,)),))
-                return Proof("change", first, (inner,))
+            inside = all(evident(sequent.hypotheses, side, ">=") for side in (x, 1 - x))
+            found = in_odds(sequent, name) if inside and _degree(form, x) >= _HIGH else None
+            if found is not None:
+                return found
         return None
 
     def linear(self, sequent: Sequent) -> Proof | None:
@@ -161,6 +155,35 @@ class _Quick:
             return None
         first = kinks([sequent.goal.term]) or inner
         return self.by(sequent, "cases", {"kinked": first[0]}, depth)
+
+
+def in_odds(sequent: Sequent, name: str, near: bool = False) -> Proof | None:
+    """With x in (0, 1] as 1/(1 + u): a polynomial all of whose coefficients become positive. The
+    same of 1 - x ``near`` 0, if x may be 0."""
+    x, used = tm.var(name), sequent.vars
+    if not evident(sequent.hypotheses, x, ">"):
+        if not near:
+            half = {"item": x - tm.num(fmpq(1, 2))}
+            sides = [in_odds(one, name, True) for one in premises(sequent, "split", half) or ()]
+            known = tuple(one for one in sides if one is not None)
+            return Proof("split", half, known) if len(known) == 2 else None
+        new = fresh("v", used)
+        mirror = {"name": name, "kind": "negate", "new": new, "item": tm.ONE}
+        other = _only(sequent, "change", mirror)
+        if other is None or not evident(other.hypotheses, tm.var(new), ">"):
+            return None
+        found = in_odds(other, new)
+        return found and Proof("change", mirror, (found,))
+    v, u = fresh("v", used), fresh("u", used)
+    first = {"name": name, "kind": "inverse", "new": v, "item": tm.ONE}
+    second = {"name": v, "kind": "shift", "new": u, "item": tm.ONE}
+    one = _only(sequent, "change", first)
+    two = one and _only(one, "change", second)
+    last = two and _only(two, "tidy", {})
+    if not last or not evident(last.hypotheses, last.goal.term, last.goal.rel):
+        return None
+    inner = Proof("change", second, (Proof("tidy", {}, (EVIDENT,)),))
+    return Proof("change", first, (inner,))
 
 
 def unsigned_denominators(sequent: Sequent, form: Poly) -> list[Term]:

@@ -98,9 +98,9 @@ class Prover(Copies, Explicit, Rates, Specialising, Totals):
         for index, stage in enumerate(goal.stages):
             if isinstance(stage, Choice):
                 return self.apply(goal, "each", stage=index)
-        alone = self.alone(goal)
-        if alone is not None:
-            return alone
+        pair = self.one_pair(goal)
+        if pair is not None:
+            return pair
         inner = self.of_inner_mechanisms(goal)
         if inner is not None:
             return inner

@@ -7,14 +7,14 @@ it is replaced by the value that makes it 0, and the blend then is one pair.
 from __future__ import annotations
 
 from dpsym.kernel import statements as st
-from dpsym.kernel import terms as tm
 from dpsym.kernel.proofs import Proof
 from dpsym.kernel.refusal import Refusal
 from dpsym.kernel.rules import step
 from dpsym.kernel.sequents import Sequent, context
-from dpsym.kernel.statements import INTEGER, Blend, Fact, Stage, Statement
+from dpsym.kernel.statements import INTEGER, Blend, Fact, Statement
 from dpsym.kernel.terms import ONE, ZERO, Term, substitute, var
 from dpsym.search import leaf
+from dpsym.search.privacy.stages import alone
 from dpsym.search.privacy.steps import Steps, Stuck
 
 
@@ -24,7 +24,8 @@ class Rates(Steps):
     def at_rates(self, goal: Statement) -> Proof:
         """Each weight is 0 or positive from here on."""
         for weight in weights(goal):
-            if leaf.easy(Sequent(goal.facts, Fact(weight, ">"))):
+            above = Fact(weight, ">")
+            if context(goal.facts).evident(above) or leaf.easy(Sequent(goal.facts, above)):
                 continue
             end = root(weight, goal)
             if end is None:
@@ -41,15 +42,18 @@ class Rates(Steps):
     def replaced_by(self, goal: Statement, name: str, value: Term) -> Proof:
         """A variable that has one value."""
         parameters = {"name": name, "value": value}
-        *shown, last = step(goal, "equal", parameters)
-        assert isinstance(last, Statement)
-        proofs = [self.sequent(one) for one in shown if isinstance(one, Sequent)]
-        return Proof("equal", parameters, (*proofs, self.at_rates(last)))
+        try:
+            *shown, last = step(goal, "equal", parameters)
+            assert isinstance(last, Statement)
+            proofs = [self.sequent(one) for one in shown if isinstance(one, Sequent)]
+            return Proof("equal", parameters, (*proofs, self.at_rates(last)))
+        except Refusal as refusal:  # a division by 0, say
+            raise Stuck(f"{name} = {value}: {refusal}") from None
 
-    def alone(self, goal: Statement) -> Proof | None:
+    def one_pair(self, goal: Statement) -> Proof | None:
         """For a blend of one distribution against one, the pair of these."""
         for index, stage in enumerate(goal.stages):
-            if isinstance(stage, Blend) and is_one_pair(stage, goal):
+            if isinstance(stage, Blend) and alone(stage) is not None:
                 try:
                     return self.apply(goal, "certain", stage=index)
                 except Stuck as stuck:
@@ -84,19 +88,6 @@ def root(weight: Term, goal: Statement) -> tuple[str, Term] | None:
         if kind != INTEGER or value.vars or is_whole(value):
             return name, value
     return None
-
-
-def is_one_pair(stage: Stage, goal: Statement) -> bool:
-    """Whether one distribution has all the weight on each side, with a link between them."""
-    if not isinstance(stage, Blend):
-        return False
-    same = context(goal.facts).same
-    sure = [[i for i, one in enumerate(side) if same(one, ONE)] for side in (stage.p, stage.q)]
-    if [len(side) for side in sure] != [1, 1]:
-        return False
-    (first,), (second,) = sure
-    linked = any((link.first, link.second) == (first, second) for link in stage.links)
-    return first == second or linked
 
 
 def is_whole(term: Term) -> bool:

@@ -91,7 +91,11 @@ def _needed(given: tuple[Guarantee, ...], n: int) -> tuple[Guarantee, ...] | Non
 
 
 def _terms(q: Term, n: int) -> list[Term]:
-    return [num(math.comb(n, k)) * tm.power(1 - q, n - k) * tm.power(q, k) for k in range(n + 1)]
+    return [num(math.comb(n, k)) * _power(1 - q, n - k) * _power(q, k) for k in range(n + 1)]
+
+
+def _power(base: Term, k: int) -> Term:
+    return tm.power(base, k) if k else ONE
 
 
 def _total(needed: tuple[Guarantee, ...], q: Term, n: int) -> Term:

@@ -110,6 +110,10 @@ def wholes(stage: Stage | Inner, claim: Guarantee, known: Known) -> Iterator[Gua
         each = wholes(stage.stage, both, known)
         yield from (total.many for total in _totals(stage, each, both))
     elif isinstance(stage, Blend):
+        sure = alone(stage)
+        if sure is not None:
+            yield from wholes(sure, both, known)
+            return
         for one in wholes(stage.links[0].stage, both, known):
             yield from _sampled(stage, one, both)
     elif isinstance(stage, Filter):
@@ -119,6 +123,19 @@ def wholes(stage: Stage | Inner, claim: Guarantee, known: Known) -> Iterator[Gua
         yield from _largest([list(wholes(part, both, known)) for part in stage.stages])
     elif isinstance(stage, Joint):
         yield from _joint([list(wholes(part, both, known)) for part in stage.stages], both)
+
+
+def alone(stage: Blend) -> Inner | None:
+    """What the pair is, if each side is one distribution for certain."""
+    same = context(()).same
+    sure = [[i for i, one in enumerate(side) if same(one, ONE)] for side in (stage.p, stage.q)]
+    if [len(side) for side in sure] != [1, 1]:
+        return None
+    (first,), (second,) = sure
+    if first == second:
+        return Assumed((Guarantee("PureDP", (ZERO,)),))
+    known = (x.stage for x in stage.links if (x.first, x.second) == (first, second))
+    return next(known, None)
 
 
 def _joint(each: list[list[Guarantee]], claim: Guarantee) -> Iterator[Guarantee]:
