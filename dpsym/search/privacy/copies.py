@@ -10,6 +10,7 @@ from flint import fmpq
 
 from dpsym.kernel.definitions import DEFINITIONS, Support, conditions, constraints
 from dpsym.kernel.proofs import Proof
+from dpsym.kernel.refusal import Refusal
 from dpsym.kernel.rules import step
 from dpsym.kernel.sequents import Sequent
 from dpsym.kernel.statements import (
@@ -30,7 +31,7 @@ from dpsym.kernel.statements import (
 )
 from dpsym.kernel.statements import parts as inner
 from dpsym.kernel.terms import ONE, ZERO, var
-from dpsym.search.privacy import library
+from dpsym.search.privacy import library, whole_orders
 from dpsym.search.privacy.blends import multipliers
 from dpsym.search.privacy.chains import Orders, is_chain, orders
 from dpsym.search.privacy.comparing import is_pure, meets, new_name, same, turns
@@ -79,6 +80,33 @@ class Copies(Steps):
                         stuck = failed
                 raise stuck or Stuck("no guarantee is known of an explicit mechanism")
         return None
+
+    def by_whole_orders(self, goal: Statement) -> Proof | None:
+        """Of Poisson samples, by a divergence of all stages together."""
+        for total in whole_orders.proposals(goal, self.known):
+            parameters = {"first": 0, "last": len(goal.stages) - 1, "guarantees": (total,)}
+            try:
+                *shown, first, last = step(goal, "cut", parameters)
+                assert isinstance(first, Statement)
+                assert isinstance(last, Statement)
+                proofs = [self.sequent(one) for one in shown if isinstance(one, Sequent)]
+                proofs += [self.at_rates(first), self.for_any_total(last)]
+                return Proof("cut", parameters, tuple(proofs))
+            except (Stuck, Refusal):
+                self.left()
+        return None
+
+    def for_any_total(self, goal: Statement) -> Proof:
+        """What follows from a Rényi guarantee, with a variable for its bound if the claim is that
+        and something else."""
+        general = whole_orders.of_any_total(goal, new_name(goal, "x"))
+        if general is not None:
+            try:
+                every, mapping = general
+                return self.used(goal, (self.theorem(every), mapping))
+            except Stuck:
+                self.left()
+        return self.statement(goal)
 
     def candidates(
         self, goal: Statement, single: Inner | Stage, whole: Stage | None = None

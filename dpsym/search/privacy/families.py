@@ -14,7 +14,7 @@ from flint import fmpq
 from dpsym.kernel import terms as tm
 from dpsym.kernel.definitions import conditions
 from dpsym.kernel.statements import Fact, Guarantee
-from dpsym.kernel.terms import ONE, ZERO, Term, power, sqrt, term
+from dpsym.kernel.terms import ONE, ZERO, Term, num, power, sqrt, term
 
 
 @dataclass(frozen=True)
@@ -132,11 +132,9 @@ def conversions(first: Guarantee, family: str, args: tuple[Term, ...]) -> Iterat
     if family == "ApproxDP" and args[0] is ZERO:
         for bound, facts in _variations(first, last):
             yield Sum(first, first, Guarantee(family, (ZERO, bound)), (*known, *facts))
-    elif family == "ApproxDP" and first.name == "RenyiDP":  # Asoodeh et al. (2021), Theorem 3
-        growth = order * (tm.exp((order - 1) * args[0]) - 1)
-        bound = (tm.exp((order - 1) * last) - 1) / growth
-        facts = (*known, Fact(args[0], ">"))
-        yield Sum(first, first, Guarantee(family, (args[0], bound)), facts)
+    elif family == "ApproxDP" and first.name == "RenyiDP":
+        for bound, facts in _tails(first, order, last, args[0]):
+            yield Sum(first, first, Guarantee(family, (args[0], bound)), facts)
 
 
 def _from_range(first: Guarantee, length: Term, family: str) -> Iterator[Sum]:
@@ -190,6 +188,22 @@ def _tail_of_zcdp(first: Guarantee, rho: Term, delta: Term) -> Sum:
 
 def _domain(one: Guarantee) -> tuple[Fact, ...]:
     return conditions(one)
+
+
+def _tails(
+    first: Guarantee, order: Term, last: Term, loss: Term
+) -> Iterator[tuple[Term, tuple[Fact, ...]]]:
+    """Bounds of the hockey-stick divergence: Canonne, Kamath and Steinke (2020), Proposition 12, for
+    orders that are numbers; Asoodeh et al. (2021), Theorem 3."""
+    less, value = order - 1, order.value
+    if isinstance(value, fmpq):
+        less, whole = tm.num(value - 1), value.q == 1
+        share = term((1 - 1 / value) ** int(value) / (value - 1)) if whole else ONE / less
+        if not whole:
+            share = tm.exp(order * tm.log(num(1 - 1 / value))) * share
+        yield share * tm.exp(less * (last - loss)), _domain(first)
+    growth = order * (tm.exp(less * loss) - 1)
+    yield (tm.exp(less * last) - 1) / growth, (*_domain(first), Fact(last, ">="), Fact(loss, ">"))
 
 
 def _variations(first: Guarantee, last: Term) -> Iterator[tuple[Term, tuple[Fact, ...]]]:

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from dpsym.kernel.definitions import conditions
 from dpsym.kernel.statements import REAL, Assumed, Blend, Fact, Guarantee, Stage, Statement
-from dpsym.kernel.terms import Term, exp, power, sqrt, substitute, var
+from dpsym.kernel.terms import ZERO, Term, exp, power, sqrt, substitute, var
 from dpsym.kernel.theorems import Theorem
 from dpsym.search.privacy.families import Sum, conversions, sums, weakening
 
@@ -124,9 +124,13 @@ def naturals(
     rename = Abstraction()
 
     def named(guarantee: Guarantee) -> tuple[Term, ...]:
-        """Variables for all arguments, but numbers before the last one."""
+        """Variables for all arguments, but orders that are numbers, and 0, before the last one."""
         *before, last = (arg for arg in guarantee.args if arg is not None)
-        kept = (arg if arg.op == "num" else rename.variable(arg) for arg in before)
+        order = guarantee.name.startswith("RenyiDP")
+        kept = (
+            arg if arg is ZERO or (order and arg.op == "num") else rename.variable(arg)
+            for arg in before
+        )
         return (*kept, rename.variable(last))
 
     one = replace(first, args=named(first))

@@ -77,7 +77,8 @@ class Prover(Copies, Explicit, Rates, Specialising, Totals):
                 if isinstance(below, Sequent) and isinstance(above, Statement):
                     proofs = (self.sequent(below), self.whole_numbers(above))
                     return Proof("integers", {"name": name, "bound": floor}, proofs)
-        return self.at_rates(goal)
+        by_orders = self.by_whole_orders(goal)
+        return self.at_rates(goal) if by_orders is None else by_orders
 
     def statement(self, goal: Statement) -> Proof:
         self.left()

@@ -56,9 +56,9 @@ def powers(goal: Statement, stage: Blend) -> Powers | None:
     return Powers(needed, _parameters(claim, needed, _terms(q, n), q, n))
 
 
-def divergence(stage: Blend, one: Guarantee, n: int) -> Guarantee | None:
-    """The sample's divergence at a whole order, from one guarantee of the mechanism."""
-    needed = _needed((one,), n) if is_poisson(stage) else None
+def divergence(stage: Blend, given: tuple[Guarantee, ...], n: int) -> Guarantee | None:
+    """The sample's divergence at a whole order, from guarantees of the mechanism."""
+    needed = _needed(given, n) if is_poisson(stage) else None
     if needed is None:
         return None
     return Guarantee("RenyiDP", (num(n), tm.log(_total(needed, stage.p[0], n)) / (n - 1)))
@@ -82,7 +82,7 @@ def _needed(given: tuple[Guarantee, ...], n: int) -> tuple[Guarantee, ...] | Non
     """The Rényi guarantees at the orders from 2 to n."""
     needed = []
     for k in range(2, n + 1):
-        found = (_of_one(one, k) for one in given if one.two_way)
+        found = (of_one(one, k) for one in given if one.two_way)
         loss = next((loss for loss in found if loss is not None), None)
         if loss is None:
             return None
@@ -115,7 +115,8 @@ def in_odds(premise: Sequent, stage: Stage) -> Iterator[tuple[Hint, ...]]:
         yield inverse, Change("v", "shift", "u", ONE)
 
 
-def _of_one(one: Guarantee, k: int) -> Term | None:
+def of_one(one: Guarantee, k: int) -> Term | None:
+    """What a guarantee gives of the divergence of order k."""
     first, last = one.args[0], one.args[-1]
     if first is None or last is None:
         return None

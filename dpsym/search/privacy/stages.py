@@ -182,7 +182,7 @@ def sampled(stage: Blend, claim: Guarantee) -> Iterator[Guarantee]:
 
 def _sampled(stage: Blend, one: Guarantee, claim: Guarantee) -> Iterator[Guarantee]:
     rate, first, order = stage.p[0], one.args[0], whole_order(claim)
-    found = None if order is None else divergence(stage, one, order)
+    found = None if order is None else divergence(stage, (one,), order)
     if found is not None:
         yield found
     if one.name in ("PureDP", "ApproxDP") and first is not None:

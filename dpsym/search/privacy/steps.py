@@ -100,6 +100,9 @@ class Steps(ABC):
     def statement(self, goal: Statement) -> Proof: ...
 
     @abstractmethod
+    def at_rates(self, goal: Statement) -> Proof: ...
+
+    @abstractmethod
     def mechanisms(self, goal: Statement, start: int) -> Proof: ...
 
     @abstractmethod
