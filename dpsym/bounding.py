@@ -268,7 +268,7 @@ class _Bounding:
     def total(self) -> Total | None:
         """What follows from the sums of what all stages have."""
         try:
-            return by_totals(self.question, Budget(self.left() / 2))
+            return by_totals(self.question, Budget(self.left() / 2), self.goal.suggestions)
         except (Unsuited, Vacuous, OutOfBudget, Failed, Stuck, Refusal):
             return None
 

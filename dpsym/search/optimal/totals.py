@@ -11,13 +11,25 @@ from dpsym.kernel.proofs import Proof
 from dpsym.kernel.rules import step
 from dpsym.kernel.rules_privacy import statement_obligations
 from dpsym.kernel.sequents import Sequent
-from dpsym.kernel.statements import Assumed, Guarantee, Repeated, Stage
+from dpsym.kernel.statements import (
+    Assumed,
+    Guarantee,
+    Joint,
+    Mechanism,
+    Processed,
+    Repeated,
+    Stage,
+    Statement,
+)
 from dpsym.kernel.terms import ONE, ZERO, Term
 from dpsym.kernel.theorems import Theorem, prove
 from dpsym.search.leaf.budget import Budget
 from dpsym.search.optimal.best import Question, Unsuited, best
 from dpsym.search.optimal.pieces import constant
 from dpsym.search.privacy.prover import prove_statement
+from dpsym.search.privacy.stages import wholes
+from dpsym.search.privacy.steps import Suggestions
+from dpsym.search.privacy.whole_orders import best_of, sampled
 
 _ADDED = ("PureDP", "RenyiDP", "RenyiDPBelowOne", "KLDP", "ZCDP")
 _MOST = 10  # of one kind in a stage
@@ -32,8 +44,28 @@ class Total:
     theorem: Theorem
 
 
-def totals(stages: tuple[Stage, ...]) -> tuple[Guarantee, ...]:
-    """The guarantees of a family, and of one order, that every stage has, added up."""
+def totals(statement: Statement, suggestions: Suggestions) -> tuple[Guarantee, ...]:
+    """What the stages have in all: the guarantees of a family, and of one order, that every stage
+    has, added up; of what is made of others, at whole orders."""
+    return _sums(statement.stages) or _wholes(statement, suggestions)
+
+
+def _wholes(statement: Statement, suggestions: Suggestions) -> tuple[Guarantee, ...]:
+    """The best divergence at a whole order, if some of it is a sample; else what the whole may
+    have."""
+
+    def known(mechanism: Mechanism) -> tuple[Guarantee, ...]:
+        return tuple(one for own, some in suggestions if own == mechanism for one in some)
+
+    whole = Joint(statement.stages)  # type: ignore[arg-type]
+    if not sampled(statement.stages):
+        every = wholes(whole, statement.claims[0], known)
+        return tuple(dict.fromkeys(one for one in every if one.two_way))[:_MOST]
+    best_order = best_of(statement, known)
+    return () if best_order is None else (best_order,)
+
+
+def _sums(stages: tuple[Stage, ...]) -> tuple[Guarantee, ...]:
     parts: list[tuple[tuple[Guarantee, ...], Term]] = []
     for stage in stages:
         inner, count = (stage.stage, stage.count) if isinstance(stage, Repeated) else (stage, ONE)
@@ -59,18 +91,20 @@ def _alike(first: Guarantee, other: Guarantee) -> bool:
     return replace(first, args=first.args[:-1]) == replace(other, args=other.args[:-1])
 
 
-def by_totals(question: Question, budget: Budget) -> Total | None:
+def by_totals(question: Question, budget: Budget, suggestions: Suggestions = ()) -> Total | None:
     """The best bound that follows from the totals; raises Stuck, Failed or Unsuited."""
     stages = question.statement.stages
-    common = totals(stages)
-    if (len(stages) == 1 and not isinstance(stages[0], Repeated)) or not common:
+    single = len(stages) == 1 and isinstance(stages[0], (Assumed, Mechanism, Processed))
+    common = () if single else totals(question.statement, suggestions)
+    if not common:
         raise Unsuited("stages with guarantees of the same family, and of the same order")
-    single = replace(question.statement, stages=(Assumed(common),))
-    found = best(replace(question, statement=single), budget)
+    only = replace(question.statement, stages=(Assumed(common),))
+    found = best(replace(question, statement=only), budget)
     if found.proved is None or found.theorem is None:
         return None
     statement = question.at(found.proved)
-    both = prove_statement(replace(statement, claims=common), max(0.1, min(_FIRST, budget.left())))
+    seconds = max(0.1, min(_FIRST, budget.left()))
+    both = prove_statement(replace(statement, claims=common), seconds, suggestions)
     parameters = {"first": 0, "last": len(stages) - 1, "guarantees": common}
     premises = step(statement, "cut", parameters)
     shown = [constant(one) for one in premises if isinstance(one, Sequent)]

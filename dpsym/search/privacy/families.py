@@ -193,8 +193,8 @@ def _domain(one: Guarantee) -> tuple[Fact, ...]:
 def _tails(
     first: Guarantee, order: Term, last: Term, loss: Term
 ) -> Iterator[tuple[Term, tuple[Fact, ...]]]:
-    """Bounds of the hockey-stick divergence: Canonne, Kamath and Steinke (2020), Proposition 12, for
-    orders that are numbers; Asoodeh et al. (2021), Theorem 3."""
+    """Bounds of the hockey-stick divergence: Canonne, Kamath and Steinke (2020), Proposition 12,
+    for orders that are numbers; Asoodeh et al. (2021), Theorem 3."""
     less, value = order - 1, order.value
     if isinstance(value, fmpq):
         less, whole = tm.num(value - 1), value.q == 1

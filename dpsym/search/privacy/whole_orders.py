@@ -7,7 +7,7 @@ copies and stages, and gives (epsilon, delta) and divergences of smaller orders.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import reduce
 
@@ -29,14 +29,14 @@ from dpsym.kernel.statements import (
     Statement,
     shapes,
 )
-from dpsym.kernel.terms import ONE, ZERO, Term, num
+from dpsym.kernel.terms import ZERO, Term, num
 from dpsym.search.optimal.numbers import rounded
 from dpsym.search.privacy.sampling import divergence, is_poisson, of_one
 from dpsym.search.privacy.stages import Known, alone, wholes
 from dpsym.search.samples import number, points
 
 _SYMBOLIC, _NUMBERS = range(2, 17), range(2, 65)
-_TRIED = 3
+_TRIED, _HALF = 3, 0.5
 _TOLERANCE, _BITS, _SPARE = 1e-9, 192, fmpq(1, 10**12)
 
 
@@ -61,10 +61,9 @@ def at_order(stage: Stage | Inner, n: int, known: Known) -> Term | None:
         if sure is not None:
             return at_order(sure, n, known)
         inside = stage.links[0].stage
-        every = [(one,) for one in _wholes(inside, n, known)]
-        if isinstance(inside, Assumed):
-            every = [inside.guarantees]
-        found = (divergence(stage, given, n) for given in every)
+        every = inside.guarantees if isinstance(inside, Assumed) else ()
+        single = ((one,) for one in _wholes(inside, n, known))
+        found = (divergence(stage, given, n) for given in ((every,) if every else single))
         return next((one.args[-1] for one in found if one is not None), None)
     values = (of_one(one, n) for one in _wholes(stage, n, known))
     return next((value for value in values if value is not None), None)
@@ -79,24 +78,48 @@ def proposals(goal: Statement, known: Known) -> Iterator[Guarantee]:
     """Divergences of all stages together that give the claim at sample values: at numbers the one
     that is best by itself, else the smallest orders first."""
     (claim,) = goal.claims
-    least = _least(claim)
-    if least is None or not sampled(goal.stages):
+    if not sampled(goal.stages):
         return
     samples = points(goal.variables, goal.facts)
-    whole = Joint(goal.stages)  # type: ignore[arg-type]
-    orders = (least,) if least else _SYMBOLIC if goal.variables else _NUMBERS
     found = []
-    for n in orders:
-        total = at_order(whole, n, known)
-        if total is None:
-            break
+    for n, total in _totals(goal, known, _SYMBOLIC if goal.variables else _NUMBERS):
         spare = min(_spare(claim, n, number(total, at), at) for at in samples)
         if spare >= -_TOLERANCE:
-            short = total if total.vars else _above(total)
-            found.append((spare, Guarantee("RenyiDP", (num(n), short))))
+            found.append((spare, _divergence(n, total)))
     if not goal.variables:
         found.sort(key=lambda pair: -pair[0])
     yield from (one for _, one in found[:_TRIED])
+
+
+def best_of(goal: Statement, known: Known) -> Guarantee | None:
+    """The divergence of all stages together from which the most follows, at numbers but for one
+    argument of the claim."""
+    (claim,) = goal.claims
+    loss, mass = (*claim.args, None)[:2]
+    small = claim.name == "ApproxDP" and mass is not None and not mass.vars
+    at = {name: 0.0 if small else _HALF for name, _ in goal.variables}
+    found = []
+    for n, total in _totals(goal, known, _NUMBERS):
+        spare = _spare(claim, n, number(total, at), at)
+        if claim.name == "ApproxDP" and not small:  # a smaller mass for the same loss
+            spare *= n - 1
+        found.append((spare, _divergence(n, total)))
+    return max(found, key=lambda pair: pair[0])[1] if found else None
+
+
+def _divergence(n: int, total: Term) -> Guarantee:
+    return Guarantee("RenyiDP", (num(n), total if total.vars else _above(total)))
+
+
+def _totals(goal: Statement, known: Known, orders: Iterable[int]) -> Iterator[tuple[int, Term]]:
+    """Bounds of the divergences of all stages together, at the orders that may help."""
+    least = _least(goal.claims[0])
+    whole = Joint(goal.stages)  # type: ignore[arg-type]
+    for n in () if least is None else (least,) if least else orders:
+        total = at_order(whole, n, known)
+        if total is None:
+            return
+        yield n, total
 
 
 def _above(item: Term) -> Term:
@@ -129,12 +152,10 @@ def of_any_total(
 
 def _least(claim: Guarantee) -> int | None:
     """The smallest order that a claim can follow from; 0 if any may be the best."""
-    order = claim.args[0] if claim.args else None
-    value = ONE.value if claim.name == "KLDP" else None
-    if claim.name == "ApproxDP":
-        return 0
-    if claim.name.startswith("RenyiDP") and order is not None:
-        value = order.value
+    if claim.name in ("ApproxDP", "KLDP"):
+        return 0 if claim.name == "ApproxDP" else 2
+    order = claim.args[0] if claim.name.startswith("RenyiDP") else None
+    value = None if order is None else order.value
     if not isinstance(value, fmpq) or (value.q == 1 and value >= 2):
         return None  # a whole order is proved as it is
     return max(2, math.ceil(value))
