@@ -364,8 +364,9 @@ def parallel(*subjects: One) -> Parallel:
     most, whatever the other records are.
 
     Neighbours differ by one record that is added or removed, so the outputs of all mechanisms but
-    one have the same distribution; which one it is, nobody knows. Where a record may be replaced,
-    two parts may change: use ``compose`` of two.
+    one have the same distribution; which one it is, nobody knows, and in a composition it may
+    depend on the earlier outputs. Where a record may be replaced, two parts may change: use
+    ``compose`` of two.
 
     Raises: InputError for no subjects, what is no guarantee or mechanism, and mechanisms for
     another neighbouring relation.

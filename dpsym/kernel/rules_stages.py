@@ -66,18 +66,18 @@ def inner(goal: Statement, stage: int, part: int, guarantees: tuple[Guarantee, .
     ]
 
 
-@privacy_rule(stage=INDEX)
-def each(goal: Statement, stage: int) -> list[Goal]:
-    """F, S with T_1 => claim   ...   F, S with T_n => claim
-    -----------------------------------------------------
-    F, S with one of T_1, ..., T_n => claim
+@privacy_rule()
+def each(goal: Statement) -> list[Goal]:
+    """F, T_1, S => claim   ...   F, T_n, S => claim
+    ----------------------------------------------
+    F, one of T_1, ..., T_n, S => claim
 
-    Fails for other stages.
+    for the first stage: which of them a later one is may depend on the earlier outputs. Fails for
+    other stages.
     """
-    require(stage < len(goal.stages), "each", "the index of a stage", stage)
-    choice = expect(st.Choice, goal.stages[stage], "each", "a choice of mechanisms")
-    before, after = goal.stages[:stage], goal.stages[stage + 1 :]
-    return [replace(goal, stages=(*before, *st.opened(one), *after)) for one in choice.stages]
+    require(bool(goal.stages), "each", "a first stage", goal.stages)
+    choice = expect(st.Choice, goal.stages[0], "each", "a choice of mechanisms")
+    return [replace(goal, stages=(*st.opened(one), *goal.stages[1:])) for one in choice.stages]
 
 
 @privacy_rule()

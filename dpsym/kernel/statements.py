@@ -177,7 +177,7 @@ class Filter:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One of these mechanisms; which one is fixed, and not known."""
+    """One of these mechanisms; which one may depend on the earlier outputs, and is not known."""
 
     stages: tuple[Inner, ...]
 

@@ -591,14 +591,13 @@ def support(source: Source) -> Attempt:
 
 @recipe
 def each(source: Source) -> Attempt:
-    """One of the stages, or another one in its place."""
+    """The first stage, or another one in its place."""
     goal, world = _false(source)
     (other, *_), _ = (one.stages if isinstance(one, Statement) else one for one in _false(source))
-    i = source.randrange(len(goal.stages))
-    options = [goal.stages[i], *([other] if source.random() < 0.8 else [])]
+    options = [goal.stages[0], *([other] if source.random() < 0.8 else [])]
     source.shuffle(options)
-    stages = (*goal.stages[:i], Choice(tuple(options)), *goal.stages[i + 1 :])  # type: ignore[arg-type]
-    return Attempt(replace(goal, stages=stages), world, {"stage": i})
+    stages = (Choice(tuple(options)), *goal.stages[1:])  # type: ignore[arg-type]
+    return Attempt(replace(goal, stages=stages), world, {})
 
 
 @recipe

@@ -107,10 +107,11 @@ STAGE_RULES = {
         ),
     ],
     "each": [
-        (goal(PURE), {"stage": 0}, "a choice of mechanisms"),
-        (goal(COPIES), {"stage": 0}, "a choice of mechanisms"),
-        (goal(CHOICE), {"stage": 1}, "the index of a stage"),
-        (goal(Repeated(CHOICE, k)), {"stage": 0}, "a choice of mechanisms"),
+        (goal(PURE), {}, "a choice of mechanisms"),
+        (goal(COPIES), {}, "a choice of mechanisms"),
+        (goal(), {}, "a first stage"),
+        (goal(PURE, CHOICE), {}, "a choice of mechanisms"),  # it may depend on the first output
+        (goal(Repeated(CHOICE, k)), {}, "a choice of mechanisms"),
     ],
     "certain": [
         (goal(PURE), {"stage": 0}, "a blend"),

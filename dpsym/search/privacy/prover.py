@@ -96,9 +96,8 @@ class Prover(Copies, Explicit, Rates, Specialising, Totals):
             known = instead_of_range(index, goal)
             if known is not None:
                 return self.apply(goal, "cut", first=index, last=index, guarantees=(known,))
-        for index, stage in enumerate(goal.stages):
-            if isinstance(stage, Choice):
-                return self.apply(goal, "each", stage=index)
+        if isinstance(goal.stages[0], Choice):
+            return self.apply(goal, "each")
         pair = self.one_pair(goal)
         if pair is not None:
             return pair

@@ -155,13 +155,22 @@ def _joint(each: list[list[Guarantee]], claim: Guarantee) -> Iterator[Guarantee]
 
 
 def _largest(each: list[list[Guarantee]]) -> Iterator[Guarantee]:
-    """What all of the mechanisms have, by the first guarantees of one kind."""
-    for name in dict.fromkeys(one.name for one in each[0]):
-        alike = [next((one for one in own if one.name == name), None) for own in each]
+    """What all of the mechanisms have, by the first guarantees of one kind, or pure DP."""
+    for name in dict.fromkeys(one.name for own in each for one in own):
+        alike = [next(filter(None, (_as(one, name) for one in own)), None) for own in each]
         rows = [one.args for one in alike if one is not None and None not in one.args]
         if len(rows) == len(each):
             largest = (reduce(tm.maximum, column) for column in zip(*rows, strict=True))
             yield Guarantee(name, tuple(arg for arg in largest))  # type: ignore[arg-type]
+
+
+def _as(one: Guarantee, name: str) -> Guarantee | None:
+    """A guarantee of this kind, or what pure DP gives of it."""
+    if one.name == "PureDP" and name == "ApproxDP":
+        return Guarantee(name, (*one.args, ZERO))
+    if one.name == "PureDP" and name == "ZCDP" and one.args[0] is not None:
+        return Guarantee(name, (tm.power(one.args[0], 2) / 2,))
+    return one if one.name == name else None
 
 
 def concentrations(first: Guarantee, second: Guarantee) -> list[Sum]:

@@ -81,12 +81,14 @@ def proposals(goal: Statement, known: Known) -> Iterator[Guarantee]:
     if not sampled(goal.stages):
         return
     samples = points(goal.variables, goal.facts)
+    terms = (at_order(Joint(goal.stages), 2, known), *claim.args)  # type: ignore[arg-type]
+    numbers = all(term is None or not term.vars for term in terms)
     found = []
-    for n, total in _totals(goal, known, _SYMBOLIC if goal.variables else _NUMBERS):
+    for n, total in _totals(goal, known, _NUMBERS if numbers else _SYMBOLIC):
         spare = min(_spare(claim, n, number(total, at), at) for at in samples)
         if spare >= -_TOLERANCE:
             found.append((spare, _divergence(n, total)))
-    if not goal.variables:
+    if numbers:
         found.sort(key=lambda pair: -pair[0])
     yield from (one for _, one in found[:_TRIED])
 
@@ -95,7 +97,7 @@ def best_of(goal: Statement, known: Known) -> Guarantee | None:
     """The divergence of all stages together from which the most follows, at numbers but for one
     argument of the claim."""
     (claim,) = goal.claims
-    loss, mass = (*claim.args, None)[:2]
+    mass = claim.args[-1]
     small = claim.name == "ApproxDP" and mass is not None and not mass.vars
     at = {name: 0.0 if small else _HALF for name, _ in goal.variables}
     found = []
