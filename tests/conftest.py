@@ -15,5 +15,5 @@ settings.load_profile(os.environ.get("HYPOTHESIS_PROFILE", "ci"))
 @pytest.fixture(autouse=True)
 def _digits() -> Iterator[None]:
     """Scripts that reproduce a witness set mpmath's digits, for good; not for other tests."""
-    with mpmath.workdps(15):
+    with mpmath.workdps(mpmath.mp.dps):
         yield
