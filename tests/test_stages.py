@@ -125,6 +125,20 @@ def test_a_rate_that_is_a_symbol_is_between_zero_and_one():
         assert isinstance(found, dp.Proved)
 
 
+def test_a_rate_of_zero_inside_of_others():
+    never = dp.subsample(dp.repeat(dp.PureDP(e), 2), 0)
+    twice = dp.subsample(dp.subsample(dp.PureDP(e), sp.Rational(1, 2)), 0)
+    for what in (
+        never,
+        twice,
+        dp.repeat(dp.subsample(dp.PureDP(e), 0), 2),
+        dp.subsample(LAPLACE, 0),
+    ):
+        for claim in (dp.PureDP(0), dp.ApproxDP(0, 0), dp.ApproxDP(x, sp.Rational(1, 2))):
+            assert not isinstance(dp.check(what, claim, budget=2), dp.Refuted)
+        assert isinstance(dp.check(what, dp.PureDP(0), budget=2), dp.Proved)
+
+
 SUBJECTS = [
     None,
     3,

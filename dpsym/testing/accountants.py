@@ -5,7 +5,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from typing import Any
 
@@ -16,7 +16,7 @@ from dpsym.errors import InputError, UnsupportedError
 from dpsym.guarantees import Guarantee
 from dpsym.testing.bounds import BOUNDED, from_above, least
 from dpsym.testing.defaults import current, keep
-from dpsym.testing.domains import Domain, smallest_failure
+from dpsym.testing.domains import Domain, cost, simplified, smallest_failure
 from dpsym.testing.failures import NotDecided, PromisesTooMuch
 from dpsym.testing.findings import (
     Violation,
@@ -36,6 +36,9 @@ __all__ = ["assert_accountant"]
 
 Values = dict[sp.Symbol, sp.Rational]
 _ROUNDING = Fraction(1, 10**12)
+_SHARE = Fraction(1, 100)
+_ROUNDED, _SMALL, _CLEAR = 1, 2, 3
+"""Degrees of failures: by as little as rounding errors, by more, by this share of what is true."""
 
 
 def assert_accountant(
@@ -54,8 +57,9 @@ def assert_accountant(
     are exactly the numbers drawn, ints for integer symbols. What it returns, as an exact number,
     is put into the claim. The assertion fails only where that is certainly false, by a rigorous
     lower bound of what the mechanism loses (``lower_bound``); so a correct accountant never fails,
-    however loose it is, and the parameters at which a wrong one does are shrunk. That it passes is
-    no proof.
+    however loose it is, and the parameters at which a wrong one does are shrunk: to small ones at
+    which what is lost is more by a hundredth or more, if there are any, rather than to still
+    smaller ones at which it differs by so little as rounding does. That it passes is no proof.
 
     Args:
         function: the accountant. Its parameters are named after symbols of the mechanism and of
@@ -96,7 +100,7 @@ def assert_accountant(
     __tracebackhide__ = True
     number = current().examples if examples is None else examples
     test = _test_of(function, mechanism, claim, solve_for, where, (slack, absolute))
-    found = smallest_failure(test.domain, test.symbols, test, count_of(number), True, test.unknown)
+    found = _smallest(test, count_of(number))
     if found is not None:
         failure = test.failure(found)
         keep(failure)
@@ -178,9 +182,27 @@ def _parameters_of(
     return taken
 
 
+def _smallest(test: _Test, examples: int) -> Values | None:
+    """The smallest parameters found that fail, among those with the clearest failures."""
+    for degree in (_CLEAR, _SMALL, _ROUNDED):
+        if degree != _CLEAR and not test.failures(degree):
+            continue  # none was seen before
+
+        def fails(values: Values, degree: int = degree) -> bool:
+            return test.degree(values) >= degree
+
+        found = smallest_failure(test.domain, test.symbols, fails, examples, True, test.unknown)
+        if found is None and test.failures(degree):  # other numbers have been drawn this time
+            seen = min(test.failures(degree), key=lambda values: sum(map(cost, values.values())))
+            found = simplified(seen, test.domain, fails, test.unknown)
+        if found is not None:
+            return found
+    return None
+
+
 @dataclass
 class _Test:
-    """Whether the function promises too much at given parameters, remembered."""
+    """How clearly the function promises too much at given parameters, remembered."""
 
     function: Callable[..., Any]
     mechanism: object
@@ -190,22 +212,29 @@ class _Test:
     symbols: tuple[sp.Symbol, ...]
     names: tuple[str, ...]
     slacks: tuple[sp.Rational, ...]
-    seen: dict[tuple[sp.Rational, ...], bool] = field(default_factory=dict)
+    seen: dict[tuple[sp.Rational, ...], int] = field(default_factory=dict)
     open: dict[tuple[sp.Rational, ...], str] = field(default_factory=dict)
 
     @property
     def name(self) -> str:
         return getattr(self.function, "__name__", repr(self.function))
 
-    def __call__(self, values: Values) -> bool:
+    def degree(self, values: Values) -> int:
+        """One of the degrees of a failure; 0 for none."""
         key = tuple(values[symbol] for symbol in self.symbols)
         if key not in self.seen:
             try:
-                self.seen[key] = self.look(values) is not None
+                found = self.look(values)
+                self.seen[key] = 0 if found is None else _degree(found)
             except (UnsupportedError, Undecided) as error:
-                self.seen[key] = False
+                self.seen[key] = 0
                 self.open[key] = str(error)
         return self.seen[key]
+
+    def failures(self, degree: int) -> list[Values]:
+        """The parameters seen that fail to this degree."""
+        found = [key for key, seen in self.seen.items() if seen >= degree]
+        return [dict(zip(self.symbols, key, strict=True)) for key in found]
 
     def arguments(self, values: Values) -> dict[str, float | int]:
         return {
@@ -227,7 +256,13 @@ class _Test:
         promised = self.returned(values)
         if promised == math.inf:
             return None
-        return violation(at(self.mechanism, values), self.claim, self.fields(values, promised))
+        subject, fields = at(self.mechanism, values), self.fields(values, promised)
+        found = violation(subject, self.claim, fields)
+        if found is None or _degree(found) == _CLEAR:
+            return found
+        others = {name: value for name, value in fields.items() if name != found.main}
+        most = least(subject, found.kind, others, found.main, self.claim.one_way)
+        return replace(found, at_least=max(most, found.at_least))
 
     def fields(self, values: Values, promised: float | int | Fraction) -> dict[str, sp.Expr]:
         value = Fraction(promised)
@@ -275,15 +310,28 @@ def _allowance(argument: str, value: object) -> sp.Rational:
     return allowed
 
 
-def _rounding(found: Violation) -> list[str]:
-    """A hint, if the gap is as small as rounding errors are."""
+def _degree(found: Violation) -> int:
+    if found.at_least == math.inf:
+        return _CLEAR
+    gap = Fraction(found.at_least) - from_above(found.claimed)
+    if _allowance_for(found):
+        return _ROUNDED
+    return _CLEAR if gap >= _SHARE * Fraction(found.at_least) else _SMALL
+
+
+def _allowance_for(found: Violation) -> str:
+    """What allows for the gap, if it is as small as rounding errors are."""
     claimed = from_above(found.claimed)
     gap = Fraction(found.at_least) - claimed
     if gap <= _ROUNDING * abs(claimed):
-        allowed = "slack=1e-9"
-    elif gap <= _ROUNDING:
-        allowed = "absolute=1e-9"
-    else:
+        return "slack=1e-9"
+    return "absolute=1e-9" if gap <= _ROUNDING else ""
+
+
+def _rounding(found: Violation) -> list[str]:
+    """A hint, if the gap is as small as rounding errors are."""
+    allowed = _allowance_for(found)
+    if not allowed:
         return []
     return [f"  so little may be a rounding error of floats: {allowed} allows for it"]
 

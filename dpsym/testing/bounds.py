@@ -205,11 +205,11 @@ def _largest(stage: Stage) -> arb:
         if sign(stage.distance) == 0:
             return arb(0)
         raise Infinite
-    if not (stage.pair.line or stage.pair.lattice):
+    if stage.inside is None and not stage.explicit:
         return _largest_of(events(stage))
     if stage.plain:
         return divergences.largest_loss(stage.pair, _ACCURACY)
-    ratios = [_ratio(stage, _end(stage.pair)), _ratio(stage, _inverse(_end(stage.pair.reversed())))]
+    ratios = [_ratio(stage, _end(stage)), _ratio(stage, _inverse(_end(stage, other=True)))]
     return ratios[0].max(ratios[1]).log()
 
 
@@ -224,9 +224,12 @@ def _largest_of(found: tuple[Event, ...]) -> arb:
     return best
 
 
-def _end(pair: divergences.Pair) -> arb | None:
-    """The largest p/q; None if it is infinite."""
+def _end(stage: Stage, other: bool = False) -> arb | None:
+    """The largest p/q of the stage's pair, or q/p for the ``other``; None if it is infinite."""
     try:
+        if stage.inside is not None:
+            return _largest_loss(stage.inside.reversed() if other else stage.inside).exp()
+        pair = stage.pair.reversed() if other else stage.pair
         return divergences.largest_loss(pair, _ACCURACY).exp()
     except Infinite:
         return None
@@ -262,11 +265,11 @@ def _renyi(world: World, alpha: sp.Expr) -> arb:
 def _renyi_of(stage: Stage, alpha: sp.Expr) -> arb:
     if stage.plain and stage.distance is not None:
         return ball(alpha * stage.distance**2) / 2
-    explicit = bool(stage.pair.line or stage.pair.lattice)
-    if explicit and stage.plain:
+    if stage.explicit and stage.plain:
         return renyi_of(stage.pair, alpha, _ACCURACY)
     order = int(alpha) if alpha.is_Integer else 0
-    if explicit and 1 < order <= _MIXED_ORDERS and stage.b == (0, 1):
+    many = stage.explicit or stage.inside is not None  # outputs
+    if many and 1 < order <= _MIXED_ORDERS and stage.b == (0, 1):
         return _expanded(stage, order).log() / (order - 1)
     return _renyi_of_events(events(stage), ball(alpha), sign(alpha - 1))
 
@@ -276,7 +279,12 @@ def _expanded(stage: Stage, order: int) -> arb:
     a, c = (ball(weight) for weight in stage.a)
     total = c**order + order * a * c ** (order - 1)
     for k in range(2, order + 1):
-        moment = (renyi_of(stage.pair, sp.Integer(k), _ACCURACY) * (k - 1)).exp()
+        order_k = sp.Integer(k)
+        if stage.inside is not None:
+            loss = _renyi(stage.inside, order_k)
+        else:
+            loss = renyi_of(stage.pair, order_k, _ACCURACY)
+        moment = (loss * (k - 1)).exp()
         total += arb(comb(order, k)) * a**k * c ** (order - k) * moment
     return total
 
@@ -345,7 +353,7 @@ def _profile(world: World) -> Curve:
         return lambda epsilon: _gaussian_profile(mu, epsilon)
     if world.count == 1:
         (stage, _) = world.stages[0]
-        if stage.pair.line or stage.pair.lattice:
+        if stage.explicit or stage.inside is not None:
             return lambda epsilon: _of_mixture(stage, epsilon)
         return lambda epsilon: _of_events(events(stage), epsilon)
     return losses_of([(events(stage), times) for stage, times in world.stages]).hockey_stick
@@ -386,17 +394,22 @@ def _of_mixture(stage: Stage, epsilon: arb) -> arb:
         factor = arb(fmpq(int(at.p), int(at.q))).exp()
         p, q = (ball(a) - factor * ball(b) for a, b in zip(stage.a, stage.b, strict=True))
     if p > 0 and q < 0:
-        pair, size, ratio = stage.pair, p, -q / p
+        other, size, ratio = False, p, -q / p
     elif p < 0 and q > 0:
-        pair, size, ratio = stage.pair.reversed(), q, -p / q
+        other, size, ratio = True, q, -p / q
     elif p >= 0 and q >= 0:
         return p + q
     elif p <= 0 and q <= 0:
         return arb(0)
     else:
         raise Undecided("the sign of a weight")
-    # at a larger epsilon the divergence is no larger
-    return size * divergences.hockey_stick(pair, _rational(ratio.log()), _ACCURACY)
+    above = _rational(ratio.log())  # at a larger epsilon the divergence is no larger
+    if stage.inside is not None:
+        found = _profile(stage.inside.reversed() if other else stage.inside)(ball(above))
+    else:
+        pair = stage.pair.reversed() if other else stage.pair
+        found = divergences.hockey_stick(pair, above, _ACCURACY)
+    return size * found
 
 
 def _rational(value: arb) -> sp.Rational:
@@ -416,7 +429,7 @@ def _tail(world: World) -> Curve:
         if not mu > 0:
             return lambda epsilon: arb(0)
         return lambda epsilon: _normal(mu / 2 - epsilon / mu)
-    if any(stage.pair.line or stage.pair.lattice for stage, _ in world.stages):
+    if any(stage.explicit or stage.inside is not None for stage, _ in world.stages):
         raise NoEnclosureError("the probability of a large loss is known for finitely many outputs")
     return losses_of([(events(stage), times) for stage, times in world.stages]).above
 

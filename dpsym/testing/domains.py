@@ -23,7 +23,7 @@ from dpsym.search.bounds import bounds
 from dpsym.testing.numbers import Range, of_range
 from dpsym.testing.searching import smallest
 
-__all__ = ["Domain", "parameters"]
+__all__ = ["Domain", "cost", "drawn", "parameters", "simplified", "smallest_failure"]
 
 _LARGEST_COUNT = 16
 _TRIES = 2000
@@ -164,10 +164,10 @@ def smallest_failure(
     if not symbols:
         return {} if fails({}) else None
     found = smallest(drawn(domain, symbols, floats, left_out), fails, examples)
-    return None if found is None else _simplified(found, domain, fails, left_out)
+    return None if found is None else simplified(found, domain, fails, left_out)
 
 
-def _simplified(
+def simplified(
     values: dict[sp.Symbol, sp.Rational],
     domain: Domain,
     fails: Callable[[dict[sp.Symbol, sp.Rational]], bool],

@@ -24,12 +24,13 @@ from dpsym.enclosures.forms import Product
 from dpsym.enclosures.integers import Run
 from dpsym.enclosures.numbers import ball, sign
 from dpsym.enclosures.pieces import Piece
-from dpsym.testing.worlds import Stage
+from dpsym.testing.worlds import Stage, World
 
 __all__ = ["BITS", "Event", "distance_of", "events", "gaussian_distance"]
 
 BITS = 160
 _CELLS, _GAUSSIAN_CELLS, _INTEGERS = 48, 384, 400
+_TOGETHER = 256
 _REACH = 11  # standard deviations
 _MASS_BITS = 40
 _GROWTH, _DOUBLINGS, _OUTSIDE = 1.19, 24, 1e-3
@@ -61,6 +62,8 @@ def gaussian_distance(pair: Pair) -> sp.Expr | None:
 
 def distance_of(stage: Stage) -> sp.Expr | None:
     """That of a stage's pair."""
+    if stage.inside is not None:
+        return None
     return stage.distance if stage.given is None else gaussian_distance(stage.given)
 
 
@@ -71,7 +74,10 @@ def events(stage: Stage) -> tuple[Event, ...]:
     Raises: NoEnclosureError; Undecided; Infinite.
     """
     with flint.ctx.workprec(BITS):
-        base = _of_gaussians(stage.distance) if stage.given is None else _events(stage.given)
+        if stage.inside is not None:
+            base = _joint(stage.inside)
+        else:
+            base = _of_gaussians(stage.distance) if stage.given is None else _events(stage.given)
         return base if stage.plain else tuple(_mixed(base, stage))
 
 
@@ -130,6 +136,70 @@ def _rest(found: list[Event]) -> Event:
 
 def _value(mass: Mass) -> arb:
     return arb(0) if mass is None else mass
+
+
+# --- several stages -------------------------------------------------------------------------------
+
+
+@lru_cache(maxsize=64)
+def _joint(world: World) -> tuple[Event, ...]:
+    """Of independent stages. Outputs whose loss is about the same are put together."""
+    joint: tuple[Event, ...] = (Event(arb(1), arb(1), arb(1)),)
+    for stage, times in world.stages:
+        joint = _product(joint, _power(_gathered(events(stage)), times))
+    return joint
+
+
+def _power(base: tuple[Event, ...], times: int) -> tuple[Event, ...]:
+    half = _power(base, times // 2) if times > 1 else None
+    if half is None:
+        return base
+    twice = _product(half, half)
+    return _product(twice, base) if times % 2 else twice
+
+
+def _product(one: tuple[Event, ...], other: tuple[Event, ...]) -> tuple[Event, ...]:
+    return _gathered(
+        tuple(
+            Event(_both(a.p, b.p), _both(a.q, b.q), a.count * b.count) for a in one for b in other
+        )
+    )
+
+
+def _both(one: Mass, other: Mass) -> Mass:
+    return None if one is None or other is None else one * other
+
+
+def _gathered(found: tuple[Event, ...]) -> tuple[Event, ...]:
+    """No more than some of them, with those together that have about the same loss."""
+    if len(found) <= _TOGETHER:
+        return found
+    losses = [_loss(event) for event in found]
+    finite = [loss for loss in losses if isinstance(loss, float)]
+    low = min(finite, default=0.0)
+    step = (max(finite, default=0.0) - low) / _TOGETHER or 1.0
+    sums: dict[object, Event] = {}
+    for event, loss in zip(found, losses, strict=True):
+        key = int((loss - low) / step) if isinstance(loss, float) else loss
+        p, q = (None if x is None else x * event.count for x in (event.p, event.q))
+        if key in sums:
+            p, q = _sum(sums[key].p, p), _sum(sums[key].q, q)
+        sums[key] = Event(p, q, arb(1))
+    return tuple(sums.values())
+
+
+def _loss(event: Event) -> object:
+    """About the loss; a text for what has none, or is not known well enough."""
+    p, q = event.p, event.q
+    if p is None or q is None:
+        return "only Q" if p is None else "only P"
+    if not (p > 0 and q > 0) or p.rel_accuracy_bits() < 20 or q.rel_accuracy_bits() < 20:
+        return "unknown"
+    return float((p / q).log().mid())
+
+
+def _sum(one: Mass, other: Mass) -> Mass:
+    return other if one is None else one if other is None else one + other
 
 
 # --- Gaussians ------------------------------------------------------------------------------------

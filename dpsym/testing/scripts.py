@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import builtins
 import inspect
+import keyword
 import re
 import textwrap
 from collections.abc import Callable, Mapping
 from symtable import SymbolTable, symtable
 from types import FunctionType, ModuleType
 from typing import Any
+from unicodedata import normalize
 
 import sympy as sp
 from sympy.printing.str import StrPrinter
@@ -23,6 +25,8 @@ from dpsym.stages import Filtered, Grouped, Parallel, Repeated, Subsampled
 __all__ = ["Code", "source_of"]
 
 _CONSTANTS = (int, float, str, bytes, bool, type(None), complex)
+_TAKEN = {"dp", "Symbol", "Rational", "sqrt", "lower_bound", "mechanism", "claim", "claimed"}
+_TAKEN |= {"least", "promised"}
 _WORD = re.compile(r"(?<![\w.\"'])[A-Za-z_]\w*")
 
 
@@ -53,6 +57,7 @@ class Code:
         self._sympy: set[str] = set()
         self._imports: set[str] = set()
         self._symbols: dict[str, str] = {}
+        self._names: dict[str, str] = {}
 
     def head(self) -> str:
         own = sorted(self._imports, key=lambda line: (not line.startswith("from __future__"), line))
@@ -70,8 +75,7 @@ class Code:
 
     def symbol(self, name: str) -> str:
         """A real symbol."""
-        self._declare(sp.Symbol(name, real=True))
-        return name
+        return self._declare(sp.Symbol(name, real=True))
 
     def of(self, item: Any) -> str:
         """The thing as code."""
@@ -131,27 +135,47 @@ class Code:
         ]
         return f"{name}({', '.join(given)})"
 
-    def expression(self, expr: sp.Basic, bound: str = "") -> str:
+    def expression(self, expr: sp.Basic, bound: str | None = None) -> str:
         """An expression, set or relation of SymPy; its symbols are declared in the head."""
         plain = {
             dummy: sp.Symbol(dummy.name.strip("_") or "x", **_declared(dummy))
             for dummy in expr.atoms(sp.Dummy)
         }
         expr = expr.xreplace(plain)
-        text = str(_Printer().doprint(expr))
-        names = {symbol.name for symbol in expr.free_symbols}
-        for symbol in sorted(expr.free_symbols, key=str):
-            if symbol.name != bound:
-                self._declare(symbol)
+        own = {x: self._declare(x) for x in sorted(expr.free_symbols, key=str) if x.name != bound}
+        text = str(_Printer().doprint(expr.xreplace({x: sp.Symbol(own[x]) for x in own})))
         for word in _WORD.findall(text):
-            if word not in names and hasattr(sp, word):
+            if word not in own.values() and word != bound and hasattr(sp, word):
                 self._sympy.add(word)
         return text
 
-    def _declare(self, symbol: sp.Symbol) -> None:
-        made = "".join(f", {name}={value}" for name, value in sorted(_declared(symbol).items()))
-        self._symbols[symbol.name] = f'{symbol.name} = Symbol("{symbol.name}"{made})'
+    def _declare(self, symbol: sp.Symbol) -> str:
+        """The variable that stands for a symbol: its name, or what is like it where that is no name
+        for a variable. Nothing of a name is ever code."""
+        name = self._names.get(symbol.name, "")
+        if not name:
+            name = normalize("NFKC", symbol.name)  # as Python reads it
+            if not name.isidentifier():
+                name = re.sub(r"\W+", "_", name).strip("_")[:20]
+            name = name if name.isidentifier() else "symbol"
+            while _is_taken(name) or name in self._names.values():
+                name += "_"
+        made = "".join(f", {key}={value}" for key, value in sorted(_declared(symbol).items()))
+        self._names[symbol.name] = name
+        self._symbols[name] = f"{name} = Symbol({_quoted(symbol.name)}{made})"
         self._sympy.add("Symbol")
+        return name
+
+
+def _is_taken(name: str) -> bool:
+    """Whether a script may need the name for something else."""
+    function = isinstance(getattr(sp, name, None), sp.FunctionClass)
+    return function or name in _TAKEN or keyword.iskeyword(name) or hasattr(builtins, name)
+
+
+def _quoted(text: str) -> str:
+    plain = text.isprintable() and not set(text) & set('"\\')
+    return f'"{text}"' if plain else ascii(text)
 
 
 def _declared(symbol: sp.Symbol) -> dict[str, bool]:

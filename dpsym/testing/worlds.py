@@ -41,7 +41,7 @@ from dpsym.mechanisms.base import Mechanism, Neighbours, Part
 from dpsym.mechanisms.densities import DensityPair, PMFPair
 from dpsym.mechanisms.noise import Density, Gaussian, Masses
 from dpsym.mechanisms.vectors import VectorGaussian
-from dpsym.stages import Filtered, Grouped, Parallel, Repeated, Subsampled
+from dpsym.stages import Filtered, Grouped, Parallel, Repeated, Subsampled, group
 from dpsym.testing.substituting import at
 
 __all__ = ["Stage", "World", "worlds"]
@@ -58,12 +58,14 @@ Weights = tuple[sp.Expr, sp.Expr]
 class Stage:
     """Two output distributions ``a[0] P + a[1] Q`` and ``b[0] P + b[1] Q`` of a pair (P, Q).
 
-    The pair is ``given``, or it is two Gaussians of variance 1 at a ``distance``. ``settled`` if
-    there is no need to look at the two the other way round.
+    The pair is ``given``, or it is two Gaussians of variance 1 at a ``distance``, or the joint
+    distributions of several stages, ``inside``. ``settled`` if there is no need to look at the two
+    the other way round.
     """
 
     given: Pair | None = None
     distance: sp.Expr | None = None
+    inside: World | None = None
     a: Weights = _FIRST
     b: Weights = _SECOND
     settled: bool = False
@@ -71,6 +73,11 @@ class Stage:
     @property
     def pair(self) -> Pair:
         return _gaussians(self.distance) if self.given is None else self.given
+
+    @property
+    def explicit(self) -> bool:
+        """Whether the pair is known by densities, or by masses of infinitely many outputs."""
+        return self.inside is None and bool(self.pair.line or self.pair.lattice)
 
     @property
     def plain(self) -> bool:
@@ -134,10 +141,9 @@ def _of_part(part: object, one_way: bool) -> Iterator[World]:
     elif isinstance(part, Filtered):
         yield from _filtered(part, one_way)
     elif isinstance(part, Grouped):
-        for stage in _grouped(part.subject, int(part.count), one_way):
-            yield World(((stage, 1),))
+        yield from _chained(part.subject, int(part.count), one_way)
     elif isinstance(part, Subsampled):
-        yield from (World(((stage, 1),)) for stage in _sampled(part))
+        yield from _sampled(part)
     else:
         inner = part.subject if isinstance(part, Postprocessed) else part
         yield from (World(((stage, 1),)) for stage in _single(inner, one_way))
@@ -216,16 +222,34 @@ def _known(mechanism: Mechanism) -> bool:
 # --- sampling, groups, filters --------------------------------------------------------------------
 
 
-def _sampled(part: Subsampled) -> Iterator[Stage]:
-    """With a record in the sample, or without it: q P + (1 - q) Q against Q.
+def _sampled(part: Subsampled) -> Iterator[World]:
+    """With a record in the sample, or without it: q A + (1 - q) B against B.
 
     For samples of a fixed size the record that takes its place may be one like the other's.
     """
     q = part.rate
-    for stage in _single(part.subject, one_way=True):
-        yield replace(stage, a=(q, 1 - q), settled=False)
+    for world in worlds(part.subject, one_way=True):
+        if q == 1:
+            yield world
+            continue
+        stage = _as_one(world)
+        yield World(((replace(stage, a=_between(q, stage.a, stage.b), settled=False), 1),))
         if part.relation == "replace-one":
-            yield replace(stage, b=(1 - q, q), settled=False)
+            yield World(((replace(stage, b=_between(q, stage.b, stage.a), settled=False), 1),))
+
+
+def _between(q: sp.Expr, first: Weights, second: Weights) -> Weights:
+    return q * first[0] + (1 - q) * second[0], q * first[1] + (1 - q) * second[1]
+
+
+def _as_one(world: World) -> Stage:
+    """A stage whose outputs are those of all stages of a world."""
+    if world.count == 1:
+        return world.stages[0][0]
+    if all(stage.plain and stage.distance is not None for stage, _ in world.stages):
+        squares = (times * (stage.distance or 0) ** 2 for stage, times in world.stages)
+        return Stage(distance=sp.sqrt(sp.Add(*squares)))
+    return Stage(inside=world)
 
 
 def _filtered(part: Filtered, one_way: bool) -> Iterator[World]:
@@ -233,6 +257,25 @@ def _filtered(part: Filtered, one_way: bool) -> Iterator[World]:
         share = part.budget / count
         for stage in _single(at(part.subject, {part.parameter: share}), one_way):
             yield World(((stage, count),))
+
+
+def _chained(subject: object, size: int, one_way: bool) -> Iterator[World]:
+    """Ends of chains with ``size`` steps; what is made of several takes each step in all of them.
+
+    A sample takes one step, where the others may be between equals: those of guarantees may.
+    """
+    if isinstance(subject, Grouped):
+        yield from _chained(subject.subject, size * int(subject.count), one_way)
+    elif isinstance(subject, (Composition, Parallel)):
+        parts = tuple(group(part, size) for part in subject.parts)  # type: ignore[arg-type]
+        yield from worlds(type(subject)(parts), one_way)
+    elif isinstance(subject, Repeated):
+        step = group(subject.subject, size)
+        yield from worlds(replace(subject, subject=step), one_way)
+    elif isinstance(subject, Subsampled) and isinstance(subject.subject, Guarantee):
+        yield from worlds(subject, one_way)
+    else:
+        yield from (World(((stage, 1),)) for stage in _grouped(subject, size, one_way))
 
 
 def _grouped(subject: object, size: int, one_way: bool) -> Iterator[Stage]:

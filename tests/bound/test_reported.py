@@ -90,3 +90,29 @@ def test_best_order_of_a_formula(name):
 )
 def test_less_than_the_truth_is_not_proved(subject, claim):
     assert not isinstance(dp.check(subject, claim, budget=5), dp.Proved)
+
+
+MANY = {
+    "B050": (dp.RandomizedResponse(Rational(1, 10)), 100, VALUES["B050"]["eps"], SMALL / 10),
+    "B055": (subsampled(Rational(1, 5), 3), 50, VALUES["B055"]["eps"], Rational(1, 48000)),
+    "B057": (subsampled(Rational(1, 60), Rational("1.3")), 900, VALUES["B057"]["eps"], SMALL),
+    "B059": (subsampled(Rational(1, 100), 4), 10_000, VALUES["B059"]["e100"], SMALL),
+    "B062": (subsampled(Rational(1, 5), 1), 10, VALUES["B062"]["eps"], SMALL),
+    "B063": (
+        subsampled(Rational(1024, 50000), Rational("1.54")),
+        1464,
+        VALUES["B063"]["tight"],
+        SMALL,
+    ),
+    "B069": (subsampled(Rational(1, 100), 1), 100, VALUES["B069"]["poisson"], SMALL),
+}
+
+
+@pytest.mark.parametrize("name", MANY)
+def test_no_less_than_the_tight_number_of_many_steps(name):
+    """Numerical accountants found the least epsilon; less by any amount is false, more is true."""
+    step, count, tight, delta = MANY[name]
+    for factor, wrong in ((1 - SMALL, dp.Proved), (1 + SMALL, dp.Refuted)):
+        claim = dp.ApproxDP(Rational(tight) * factor, delta)
+        verdict = dp.check(dp.repeat(step, count), claim, budget=0.1)
+        assert not isinstance(verdict, wrong)

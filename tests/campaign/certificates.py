@@ -13,6 +13,9 @@ from collections.abc import Callable
 from functools import lru_cache
 from typing import Any
 
+import sympy as sp
+
+import dpsym as dp
 from dpsym.audit import find
 from dpsym.kernel import kinds as kd
 from dpsym.kernel.certificate import FORMAT, VERSION, verify
@@ -46,6 +49,55 @@ def valid() -> list[str]:
 
     texts = [t for script in scripts() for ts in read(script).theorems.values() for t in ts]
     return sorted((text for text in texts if len(text) < 4000), key=len)
+
+
+STAGE_RULES = {"each", "spanned", "unroll", "postprocess", "inner", "blended", "parted", "spent"}
+STAGE_RULES |= {"ranged", "induct", "dominated", "rotated"}
+LONG = 9000
+
+
+@lru_cache(maxsize=1)
+def made() -> list[str]:
+    """Certificates that are accepted, of the rules for stages that are made of others."""
+    from tests.audit.stored import read, scripts
+
+    stored = [t for script in scripts() for ts in read(script).theorems.values() for t in ts]
+    texts = [text for text in stored if len(text) < LONG and _rules(text) & STAGE_RULES]
+    return texts + [dp.prove(what, claim, budget=30).certificate() for what, claim in _more()]
+
+
+def _rules(text: str) -> set[str]:
+    return {node[0] for result in json.loads(text)["results"] for node in result[2]}
+
+
+def _more() -> list[tuple[Any, Any]]:
+    e, f, x, r = sp.symbols("e f x r", nonnegative=True)
+    k, half = sp.Symbol("k", integer=True, positive=True), sp.Rational(1, 2)
+    pure, ranged = dp.PureDP, dp.BoundedRange
+    sample = dp.subsample(pure(e), half)
+    mixed = dp.parallel(pure(1), dp.ApproxDP(1, sp.Rational(1, 9)))
+    return [
+        (dp.parallel(pure(e), dp.compose(pure(f), pure(1))), pure(sp.Max(e, f + 1))),
+        (dp.compose(mixed, pure(2)), dp.ApproxDP(3, sp.Rational(1, 9))),
+        (dp.compose(ranged(e), pure(f)), ranged(e + 2 * f)),
+        (dp.compose(ranged(1), ranged(e)), pure(1 + e)),
+        (dp.repeat(dp.compose(pure(e), pure(1)), 3), pure(3 * e + 3)),
+        (dp.repeat(sample, 2), pure(2 * sp.log((1 + sp.exp(e)) / 2))),
+        (dp.group(dp.compose(pure(e), pure(f)), k), pure(k * (e + f))),
+        (
+            dp.subsample(dp.compose(pure(1), dp.repeat(pure(e), 2)), half),
+            pure(sp.log(1 + (sp.exp(1 + 2 * e) - 1) / 2)),
+        ),
+        (dp.subsample(sample, half), pure(sp.log(1 + (sp.exp(e) - 1) / 4))),
+        (dp.postprocess(dp.ZCDP(r)), dp.ZCDP(r)),
+        (dp.postprocess(ranged(e)), ranged(e)),
+        (dp.postprocess(dp.TCDP(r, 3)), dp.RenyiDP(2, 2 * r)),
+        (dp.compose(dp.filtered(pure(x), x, r), pure(1)), pure(r + 1)),
+        (
+            dp.parallel(dp.RenyiDP(2, r), dp.subsample(dp.RenyiDP(2, 1), half)),
+            dp.RenyiDP(2, sp.Max(r, 1)),
+        ),
+    ]
 
 
 # -- the grammar
@@ -168,6 +220,88 @@ def grammar(source: random.Random) -> str:
 @kind
 def damage(source: random.Random) -> str:
     return damaged(source.choice(valid()), source)
+
+
+@kind
+def stages(source: random.Random) -> str:
+    """One of stages that are made of others, damaged."""
+    return damaged(source.choice(made()), source)
+
+
+@kind
+def alike(source: random.Random) -> str:
+    """The same in all places: another number, function, name or notion, so that the goal and its
+    proof still fit each other in all else."""
+    data = json.loads(source.choice(made()))
+    terms = data["terms"]
+    for _ in range(source.choice((1, 1, 2))):
+        row = source.choice(terms)
+        if row[0] == "num":
+            row[2] = source.choice(
+                ("0", "1", "2", "3", "-1", "1/2", "1/3", "9/10", "-1/4", "101/100")
+            )
+        elif row[0] == "var":
+            row[2] = source.choice([other[2] for other in terms if other[0] == "var"])
+        elif len(row[1]) == 1:
+            row[0] = source.choice(("exp", "log", "abs", "erfc", row[0]))
+        elif row[0] in ("add", "mul"):
+            row[0] = source.choice(("add", "mul", "max", "min"))
+        elif len(row[1]) > 1:
+            row[1] = source.sample(row[1], len(row[1]))
+    text = json.dumps(data, separators=(",", ":"))
+    return _renamed(text, NOTIONS, source) if source.random() < 0.3 else text
+
+
+NOTIONS = (
+    "PureDP",
+    "ApproxDP",
+    "RenyiDP",
+    "ZCDP",
+    "TCDP",
+    "GDP",
+    "BoundedRange",
+    "integer",
+    "real",
+)
+STAGES = ("Assumed", "Processed", "Repeated", "Group", "Joint", "Choice", "Blend", "Filter")
+
+
+def _renamed(text: str, names: tuple[str, ...], source: random.Random) -> str:
+    known = [name for name in names if f'"{name}"' in text]
+    if not known:
+        return text
+    return text.replace(f'"{source.choice(known)}"', f'"{source.choice(names)}"')
+
+
+@kind
+def other_stages(source: random.Random) -> str:
+    """The stages are made of others in another way, in the goal or in all places: other kinds,
+    another order, one direction for two, the other direction, other weights and links."""
+    data = json.loads(source.choice(made()))
+    goals = [result[1] for result in data["results"] if result[0] == "statement"]
+    chosen = source.choice((goals, goals[-1:]))
+    lists = [part for goal in chosen for part in _parts(goal[2:])]
+    for _ in range(source.choice((1, 1, 2))):
+        part = source.choice(lists)
+        flags = [i for i, value in enumerate(part) if isinstance(value, bool)]
+        numbers = [i for i, value in enumerate(part) if type(value) is int]
+        if flags:
+            part[source.choice(flags)] ^= True
+        elif numbers:
+            part[source.choice(numbers)] = source.randrange(len(data["terms"]))
+        elif source.random() < 0.6:
+            source.shuffle(part)
+        else:
+            part.append(json.loads(json.dumps(source.choice(part))))
+    text = json.dumps(data, separators=(",", ":"))
+    return _renamed(text, STAGES, source) if source.random() < 0.4 else text
+
+
+def _parts(item: Any) -> list[list[Any]]:
+    """All lists in a list that have anything in them."""
+    if not isinstance(item, list) or not item:
+        return []
+    return [item, *(part for one in item for part in _parts(one))]
 
 
 @kind

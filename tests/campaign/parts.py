@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import NamedTuple
 
-from tests.campaign import certificates, claims, inputs
+from tests.campaign import certificates, claims, inputs, notions
 
 Found = dict[str, dict[str, int]]
 Outcome = tuple[str, str]
@@ -18,6 +18,7 @@ class Part(NamedTuple):
     counts: dict[str, int]  # of a round
 
 
+assert notions  # its kinds are among those of claims
 _CLAIMS = dict.fromkeys(claims.KINDS, 10) | {
     "constants": 90,
     "polynomials": 70,
@@ -31,11 +32,20 @@ _CLAIMS = dict.fromkeys(claims.KINDS, 10) | {
     "parameters": 6,
     "Laplace noise": 6,
     "Gaussian noise": 6,
+    "nested_subjects": 40,
+    "ends_of_domains": 30,
+    "nested_bounds": 6,
+    "samples_at_whole_orders": 12,
+    "ranges": 16,
+    "filters": 10,
 }
 _CERTIFICATES = dict.fromkeys(certificates.KINDS, 100) | {
     "grammar": 300,
     "damage": 120,
     "bombs": 40,
+    "stages": 120,
+    "alike": 160,
+    "other_stages": 120,
 }
 PARTS = {
     "claims": Part(claims.attempt, _CLAIMS),

@@ -320,3 +320,10 @@ def test_wrong_formulas() -> None:
     refuted(laplace(), dp.ApproxDP(epsilon, profile), [epsilon < Delta / b])
     slip = log(cosh(Delta / b)) / 2
     refuted(laplace(), dp.RenyiDP(2, slip), [])
+
+
+def test_a_family_is_refuted_for_a_table_with_a_zero() -> None:
+    """All is lost in one direction, so that no normal pair is as bad."""
+    table = dp.Table([[1, 0], [sp.Rational(1, 2), sp.Rational(1, 2)]])
+    for claim in (dp.GDP(sp.Rational(11, 10)), dp.GDP(2), dp.ZCDP(1)):
+        assert isinstance(dp.check(table, claim, budget=5), dp.Refuted)

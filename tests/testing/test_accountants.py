@@ -116,6 +116,46 @@ def test_a_tight_accountant_that_is_a_little_short():
         assert set(found.values.values()) <= {1, 2, sp.Rational(1, 2)}
 
 
+def rounds(b, Delta, k):
+    """A float below for few, and two forgotten of more."""
+    return (k * Delta / b) * (1 - 2**-52) if k < 4 else (k - 2) * Delta / b
+
+
+def is_a_little_short(b, Delta, k):
+    return (k * Delta / b) * (1 - 1e-6) if k < 4 else (k - 2) * Delta / b
+
+
+def is_short_where_k_is_large(b, Delta, k):
+    return (k * Delta / b) * (1 - 2**-52) if k < 4 else (k * Delta / b) * (1 - 1e-6)
+
+
+@pytest.mark.parametrize("function", [rounds, is_a_little_short])
+def test_a_clear_failure_is_shown_and_not_one_by_rounding(function):
+    """It is at larger parameters, which are as small as they may be."""
+    found = fails(function, MANY, dp.PureDP(promised), examples=60)
+    assert found.values == {b: 1, Delta: 1, k: 4}
+    assert "at least 4, and 2 is claimed: a gap of 2" in found.report
+    assert "rounding" not in found.report
+
+
+def test_a_small_failure_is_shown_where_there_is_no_clear_one():
+    found = fails(is_short_where_k_is_large, MANY, dp.PureDP(promised), examples=60)
+    assert found.values == {b: 1, Delta: 1, k: 4}
+    assert "rounding" not in found.report
+    for function in (rounds, is_a_little_short):
+        found = fails(function, MANY, dp.PureDP(promised), where=[k <= 3], examples=60)
+        assert ("may be a rounding error" in found.report) is (function is rounds)
+        assert found.values == {b: 1, Delta: 1, k: 1}
+
+
+def test_the_gap_is_the_largest_that_is_known():
+    """Of two parts of the data, the one that loses more."""
+    parts = dp.parallel(dp.PureDP(1), dp.PureDP(b))
+    found = fails(lambda b: 0.995, parts, dp.PureDP(promised), where=[b >= 2], examples=30)
+    assert found.values == {b: 2}
+    assert "a gap of 1.005" in found.report  # of the first part it is 0.005
+
+
 def test_the_report_has_claim_instance_and_gap():
     found = fails(forgets_count, MANY, dp.PureDP(epsilon))
     assert found.values == {b: 1, Delta: 1, k: 2}

@@ -163,6 +163,98 @@ def test_sampling_of_pure_mechanisms():
             close_below(least(dp.subsample(subject, q, method), dp.PureDP), true, 1e-6)
 
 
+def joint(*pairs):
+    """Independent pairs of masses as one."""
+    out = [(mp.mpf(1), mp.mpf(1))]
+    for pair in pairs:
+        out = [(p * a, q * b) for p, q in out for a, b in pair]
+    return out
+
+
+def response(eps):
+    keep = 1 / (1 + mp.exp(-eps))
+    return [(keep, 1 - keep), (1 - keep, keep)]
+
+
+def mixed(pair, rate):
+    return [(rate * p + (1 - rate) * q, q) for p, q in pair]
+
+
+def hockey(pair, eps):
+    ways = (pair, [(q, p) for p, q in pair])
+    return max(sum(max(p - mp.exp(eps) * q, 0) for p, q in way) for way in ways)
+
+
+def divergence(pair, order):
+    ways = (pair, [(q, p) for p, q in pair])
+    logs = [mp.log(sum(p**order * q ** (1 - order) for p, q in way)) for way in ways]
+    return max(log / (order - 1) for log in logs)
+
+
+@pytest.mark.parametrize("method", ["poisson", "without_replacement"])
+def test_samples_of_several_mechanisms(method):
+    """Against all outcomes of responses, one by one: of what is composed and then sampled, and of
+    that again, twice, and inside of another sample."""
+    stages = dp.RandomizedResponse(1), dp.PureDP(R(1, 2)), dp.PureDP(R(1, 2))
+    sampled = dp.subsample(dp.compose(*stages), R(1, 3), method)
+    twice, again = dp.repeat(sampled, 2), dp.subsample(dp.repeat(sampled, 2), R(1, 2), method)
+    with mp.workdps(40):
+        third, half = mp.mpf(1) / 3, mp.mpf(1) / 2
+        inner = mixed(joint(response(1), response(half), response(half)), third)
+        for subject, pair in (
+            (sampled, inner),
+            (twice, joint(inner, inner)),
+            (again, mixed(joint(inner, inner), half)),
+        ):
+            close_below(delta(subject, R(1, 10)), hockey(pair, mp.mpf(1) / 10), 1e-2)
+            close_below(least(subject, dp.RenyiDP, 3), divergence(pair, 3), 1e-6)
+            close_below(least(subject, dp.RenyiDP, R(1, 2)), divergence(pair, half), 1e-3)
+            largest = max(max(p / q, q / p) for p, q in pair)
+            close_below(least(subject, dp.PureDP), mp.log(largest), 1e-9)
+
+
+@pytest.mark.parametrize(
+    ("nested", "same"),
+    [
+        (dp.subsample(dp.subsample(GAUSSIAN, R(1, 2)), R(1, 3)), dp.subsample(GAUSSIAN, R(1, 6))),
+        (
+            dp.subsample(dp.repeat(GAUSSIAN, 4), R(1, 3)),
+            dp.subsample(dp.AdditiveNoise(dp.noise.Gaussian(sigma=1), 1), R(1, 3)),
+        ),
+        (
+            dp.subsample(dp.parallel(LAPLACE, dp.subsample(LAPLACE, R(1, 2))), R(1, 3)),
+            dp.subsample(LAPLACE, R(1, 3)),
+        ),
+        (dp.subsample(dp.repeat(LAPLACE, 2), 1), dp.repeat(LAPLACE, 2)),
+        (
+            dp.subsample(dp.group(LAPLACE, 2), R(1, 3)),
+            dp.subsample(dp.AdditiveNoise(dp.noise.Laplace(scale=2), 2), R(1, 3)),
+        ),
+        (dp.group(dp.repeat(GAUSSIAN, 4), 2), dp.GDP(2)),
+        (dp.group(dp.group(LAPLACE, 2), 2), dp.group(LAPLACE, 4)),
+        (dp.group(dp.parallel(LAPLACE, dp.PureDP(R(1, 10))), 2), dp.group(LAPLACE, 2)),
+    ],
+)
+def test_nested_subjects_that_are_simpler_ones(nested, same):
+    for at in (R(1, 20), R(1, 3)):
+        assert float(delta(nested, at)) == pytest.approx(float(delta(same, at)), rel=1e-9)
+    assert float(least(nested, dp.PureDP)) == pytest.approx(float(least(same, dp.PureDP)))
+    assert float(least(nested, dp.RenyiDP, 2)) == pytest.approx(float(least(same, dp.RenyiDP, 2)))
+
+
+def test_a_sample_of_many_noisy_answers():
+    """Of eight Laplace mechanisms: at order 2, 1 + q^2 (M^8 - 1) with M the second moment of one,
+    at order 2 itself; and at no epsilon more than q times what is not sampled has."""
+    eight = dp.repeat(LAPLACE, 8)
+    sampled = dp.subsample(eight, R(1, 4))
+    moment = (2 * mp.exp(mp.mpf(1) / 2) + mp.exp(-1)) / 3
+    close_below(least(sampled, dp.RenyiDP, 2), mp.log(1 + (moment**8 - 1) / 16), 1e-6)
+    close_below(least(sampled, dp.PureDP), mp.log(1 + (mp.exp(4) - 1) / 4), 1e-6)
+    at = mp.log(1 + (mp.e - 1) / 4)
+    below, whole = delta(sampled, R(str(mp.nstr(at, 15)))), delta(eight, 1)
+    close_below(below, mp.mpf(whole.numerator) / whole.denominator / 4, 1e-3)
+
+
 def test_groups():
     close_below(least(dp.group(LAPLACE, 3), dp.PureDP), mp.mpf(3) / 2, 1e-6)
     close_below(least(dp.group(dp.PureDP(R(1, 2)), 3), dp.PureDP), mp.mpf(3) / 2, 1e-9)

@@ -53,6 +53,40 @@ def test_symbols_and_exact_numbers_survive(item):
     assert made(item) == item
 
 
+NAMES = (
+    "x y",
+    "lambda",
+    "exp",
+    "dp",
+    "Symbol",
+    "print",
+    'a"b',
+    "a\\",
+    "b_",
+    "b.",
+    "1",
+    "",
+    "\n",
+    "ε",
+    "K",
+    "\u212a",
+)
+
+
+def test_symbols_with_any_name_survive(tmp_path):
+    file = tmp_path / "run"
+    code = f"__import__('pathlib').Path({str(file)!r}).touch()"
+    symbols = [sp.Symbol(name, positive=True) for name in (*NAMES, code, f'"{code}"')]
+    item = dp.compose(*(dp.PureDP(s + sp.exp(s)) for s in symbols))
+    assert made(item) == item
+    assert not file.exists()
+    pair = dp.DensityPair(
+        sp.exp(-symbols[-1]), sp.exp(-symbols[-1]), symbols[-1], sp.Interval(0, sp.oo)
+    )
+    assert made(pair) == pair
+    assert not file.exists()
+
+
 def test_random_symbols_survive():
     from sympy.stats import Normal
 

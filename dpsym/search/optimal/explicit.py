@@ -151,8 +151,8 @@ class _Explicit:
         raise stuck
 
     def by_guarantees(self, goal: Statement, known: tuple[Guarantee, ...]) -> Proof:
-        (item,) = constraints(goal.claims[0])
-        if not isinstance(item, Moment):
+        item, *more = constraints(goal.claims[0]) or (None,)  # of a family there are none
+        if more or not isinstance(item, Moment):
             raise Unsuited("a claim that bounds a moment")
         problem = Problem(tuple(one for own in known for one in constraints(own)), item)
         solution = None if problem.infinite() else problem.solve()

@@ -203,7 +203,7 @@ def _sampled(stage: Blend, one: Guarantee, claim: Guarantee) -> Iterator[Guarant
 def before_sampling(stage: Blend, claim: Guarantee, facts: Facts) -> Guarantee | None:
     """What a mechanism must have for its sample to have what is claimed."""
     rate, first = stage.p[0], claim.args[0]
-    if claim.name not in ("PureDP", "ApproxDP") or first is None:
+    if claim.name not in ("PureDP", "ApproxDP") or first is None or rate == ZERO:
         return None
     normal = context(facts).canon.normal
     loss = normal(tm.log(1 + (tm.exp(first) - 1) / rate))
@@ -220,6 +220,8 @@ def by_inner_loss(goal: Statement) -> tuple[Statement, tuple[tuple[str, Term], .
     if more or others or not explicit or first is None or first.op != "var":
         return None
     assert isinstance(stage, Blend)
+    if stage.p[0] == ZERO:  # nothing is sampled
+        return None
     name, rate = str(first.value), stage.p[0]
     about = [fact for fact in goal.facts if name in fact.term.vars]
     if any(fact.term is not first for fact in about) or name in rate.vars:

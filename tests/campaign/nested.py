@@ -1,0 +1,348 @@
+"""Random claims about mechanisms that are made of others, up to four deep, with their truth.
+
+Of a subject, the worst pair that bounds all that it may be (``high``), some pairs that it may be
+(``low``), and its largest loss as an expression are known from the tree that it is made of. A claim
+is true if the worst pair has it, and false if one of the others does not.
+"""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from itertools import permutations
+from typing import Any
+
+import mpmath
+import sympy as sp
+from mpmath import mpf
+
+import dpsym as dp
+from tests.campaign import curves
+from tests.campaign import truth as tr
+from tests.campaign.claims import rational
+from tests.campaign.truth import Atoms, number
+
+SAME: Atoms = [(mpf(1), mpf(1))]
+LEAVES = ("pure", "pure", "pure", "approximate", "table", "laplace")
+ORDERS: tuple[Fraction | None, ...] = (Fraction(2), Fraction(3), Fraction(1), Fraction(1, 2), None)
+_RHO_ORDERS = tuple(mpf(order) / 16 for order in (17, 18, 20, 24, 28, 32, 40, 48, 64, 96, 160, 320))
+_LOW = 4
+
+
+@dataclass(frozen=True)
+class Tree:
+    """A subject: what it is made by, of what, and with which number."""
+
+    made: str
+    of: tuple[Tree, ...] = ()
+    value: Any = None
+
+    def names(self) -> set[str]:
+        return {self.made}.union(*(child.names() for child in self.of))
+
+    @property
+    def depth(self) -> int:
+        return 1 + max((child.depth for child in self.of), default=-1)
+
+
+# -- random trees
+
+
+def _epsilon(source: random.Random, ends: bool) -> Fraction:
+    some = (Fraction(1, 10), Fraction(1, 4), Fraction(1, 2), Fraction(1), Fraction(7, 5))
+    return source.choice((Fraction(0), *some) if ends else some)
+
+
+def _rate(source: random.Random, ends: bool) -> Fraction:
+    some = (Fraction(1, 2), Fraction(1, 3), Fraction(1, 10), Fraction(9, 10), Fraction(1, 1000))
+    return source.choice((Fraction(0), Fraction(1), Fraction(1), *some) if ends else some)
+
+
+def _leaf(source: random.Random, added: bool, ends: bool) -> Tree:
+    made = source.choice(LEAVES)
+    if made == "pure":
+        return Tree(made, value=_epsilon(source, ends))
+    if made == "approximate":
+        deltas = (Fraction(1, 100), Fraction(1, 20), Fraction(1, 10**6))
+        delta = source.choice((Fraction(0), Fraction(1), *deltas) if ends else deltas)
+        return Tree(made, value=(_epsilon(source, ends), delta))
+    if made == "laplace":
+        relation = "add/remove" if added else "replace-one"
+        return Tree(made, value=(_epsilon(source, False), source.choice((1, 1, 2)), relation))
+    rows = []
+    for _ in range(source.choice((2, 2, 3))):
+        weights = [source.choice((1, 1, 2, 3, 5)) for _ in range(2)]
+        if source.random() < 0.1:
+            weights[source.randrange(2)] = 0
+        rows.append(tuple(Fraction(weight, sum(weights)) for weight in weights))
+    return Tree(made, value=tuple(rows))
+
+
+def tree(source: random.Random, depth: int, added: bool, ends: bool = False) -> Tree:
+    """A random one of this depth: of records that are added or removed, or replaced."""
+    if depth == 0:
+        return _leaf(source, added, ends)
+    ways = ["compose", "repeat", "group", "poisson", "poisson", "parallel"]
+    made = source.choice(ways if added else ["compose", "repeat", "group", "fixed", "fixed"])
+    first = tree(source, depth - 1, added, ends)
+    if made == "group" and "poisson" in first.names():
+        made = "repeat"
+    if made == "compose" and first.made == "compose":
+        made = "repeat"
+    if made in ("compose", "parallel"):
+        others = [
+            tree(source, source.randrange(depth), added, ends)
+            for _ in range(source.choice((1, 1, 2)))
+        ]
+        if made == "compose":  # a composition in a composition is part of it
+            others = [one if one.made != "compose" else one.of[0] for one in others]
+        parts = [first, *others]
+        source.shuffle(parts)
+        return Tree(made, tuple(parts))
+    if made in ("poisson", "fixed"):
+        return Tree(made, (first,), _rate(source, ends))
+    return Tree(made, (first,), source.choice((1, 2, 3)) if ends else source.choice((2, 2, 3)))
+
+
+# -- what they are
+
+
+def subject(one: Tree) -> Any:
+    parts = [subject(child) for child in one.of]
+    if one.made == "pure":
+        return dp.PureDP(rational(one.value))
+    if one.made == "approximate":
+        return dp.ApproxDP(*map(rational, one.value))
+    if one.made == "table":
+        return dp.Table([[rational(x) for x in row] for row in one.value])
+    if one.made == "laplace":
+        epsilon, size, relation = one.value
+        noise = dp.noise.Laplace(scale=rational(size / epsilon))
+        return dp.AdditiveNoise(noise, sensitivity=size, relation=relation)
+    if one.made == "compose":
+        return dp.compose(*parts)
+    if one.made == "parallel":
+        return dp.parallel(*parts)
+    if one.made == "poisson":
+        return dp.subsample(parts[0], rational(one.value))
+    if one.made == "fixed":
+        return dp.subsample(parts[0], rational(one.value), method="without_replacement")
+    return (dp.repeat if one.made == "repeat" else dp.group)(parts[0], one.value)
+
+
+def _rows(one: Tree, steps: int = 1) -> list[Atoms]:
+    """Pairs of rows with so many steps between them."""
+    rows = one.value
+    ends = {(i, i) for i in range(len(rows))}
+    for _ in range(steps):
+        ends = {(i, j) for i, k in ends for j in range(len(rows)) if j != k}
+    return [
+        [(number(p), number(q)) for p, q in zip(rows[i], rows[j], strict=True)] for i, j in ends
+    ]
+
+
+def high(one: Tree) -> Atoms | None:
+    """A pair that is no better than any that the subject may be; None if it is too large, or not
+    finite."""
+    if one.made == "laplace":
+        return None
+    if one.made == "pure":
+        return tr.response(number(one.value))
+    if one.made == "approximate":
+        return tr.response(*map(number, one.value))
+    if one.made == "table":
+        return curves.best(_rows(one))
+    if one.made == "group" and one.of[0].made == "table":
+        return curves.best([SAME, *_rows(one.of[0], one.value)])
+    known = [high(child) for child in one.of]
+    parts = [part for part in known if part is not None]
+    if len(parts) < len(known):
+        return None
+    if one.made == "compose":
+        return curves.together(parts)
+    if one.made == "repeat":
+        return curves.together(parts * one.value)
+    if one.made == "parallel":
+        return curves.best(parts)
+    if one.made == "group":
+        return curves.chained(parts[0], one.value) if len(parts[0]) < 40 else None
+    sample = curves.mixed(parts[0], number(one.value))
+    return sample if one.made == "poisson" else curves.both(sample)
+
+
+def low(one: Tree) -> list[Atoms]:
+    """Some pairs that the subject may be, of finitely many outcomes."""
+    if one.made == "laplace":
+        return []
+    if one.made in ("pure", "approximate"):
+        worst = high(one)
+        assert worst is not None
+        return [worst]
+    if one.made == "table":
+        return _rows(one)
+    if one.made == "group":
+        return _grouped(one.of[0], one.value)
+    if one.made == "compose":
+        return curves.some_products([low(child) for child in one.of], _LOW)
+    if one.made == "repeat":
+        return curves.some_products([low(one.of[0])] * one.value, _LOW)
+    if one.made == "parallel":
+        return [atoms for child in one.of for atoms in low(child)][: 2 * _LOW]
+    return [curves.mixed(atoms, number(one.value)) for atoms in low(one.of[0])]
+
+
+def _grouped(one: Tree, count: int) -> list[Atoms]:
+    """Ends of chains with so many steps: what is in a composition has such chains at once."""
+    if one.made in ("pure", "approximate"):
+        return [curves.chained(atoms, count) for atoms in low(one)]
+    if one.made == "table":
+        return _rows(one, count)
+    if one.made == "laplace":
+        return []
+    if one.made == "compose":
+        return curves.some_products([_grouped(child, count) for child in one.of], _LOW)
+    if one.made == "repeat":
+        return curves.some_products([_grouped(one.of[0], count)] * one.value, _LOW)
+    if one.made == "parallel":
+        return [atoms for child in one.of for atoms in _grouped(child, count)]
+    if one.made == "group":
+        return _grouped(one.of[0], count * one.value)
+    return [SAME] if "table" in one.names() else low(one)  # one step, and others between equals
+
+
+@dataclass(frozen=True)
+class Loss:
+    """The largest loss is at most ``value``, and this if it is ``attained``."""
+
+    value: sp.Expr
+    attained: bool = True
+
+
+def loss(one: Tree) -> Loss:
+    if one.made == "pure":
+        return Loss(rational(one.value))
+    if one.made == "laplace":
+        return Loss(rational(one.value[0]))
+    if one.made == "approximate":
+        return Loss(sp.oo if one.value[1] else rational(one.value[0]))
+    if one.made == "table":
+        return _loss_of_rows(one.value, permutations(range(len(one.value)), 2))
+    parts = [loss(child) for child in one.of]
+    attained = all(part.attained for part in parts)
+    if one.made == "compose":
+        return Loss(sp.Add(*(part.value for part in parts)), attained)
+    if one.made == "parallel":
+        return Loss(sp.Max(*(part.value for part in parts)), attained)
+    (part,) = parts
+    if one.made in ("repeat", "group"):
+        plain = one.made == "repeat" or not one.names() & {"table", "fixed"}
+        return Loss(one.value * part.value, attained and (plain or one.value == 1))
+    if one.value == 0:
+        return Loss(sp.Integer(0))
+    if one.value == 1:
+        return part
+    return Loss(sp.log(1 + rational(one.value) * (sp.exp(part.value) - 1)), attained)
+
+
+def _loss_of_rows(rows: Sequence[Sequence[Fraction]], pairs: Any) -> Loss:
+    largest = Fraction(1)
+    for i, j in pairs:
+        for p, q in zip(rows[i], rows[j], strict=True):
+            if p and not q:
+                return Loss(sp.oo)
+            largest = max(largest, p / q if q else largest)
+    return Loss(sp.log(rational(largest)))
+
+
+# -- claims
+
+
+@dataclass(frozen=True)
+class Claim:
+    """``truth`` is None where it is not known."""
+
+    claim: Any
+    truth: bool | None
+
+
+Near = Callable[[random.Random, mpf], tuple[sp.Rational, mpf]]
+
+
+def about(source: random.Random, one: Tree, near: Near) -> Claim | None:
+    """A claim about a subject; None where nothing is known."""
+    largest = loss(one)
+    worst, some = high(one), low(one)
+    exactly = source.random() < 0.3 or worst is None or not some
+    if exactly and largest.value != sp.oo:
+        return _exactly(source, largest)
+    if worst is None or not some:
+        return None
+    ways = [way for atoms in some for way in (atoms, [(q, p) for p, q in atoms])]
+    back = [(q, p) for p, q in worst]
+
+    def known(measure: Callable[[Atoms], mpf]) -> tuple[mpf, mpf]:
+        return max(map(measure, ways)), max(measure(worst), measure(back))
+
+    names = ("approximate", "approximate", "approximate", "renyi", "renyi", "zcdp", "range", "gdp")
+    name = source.choice(names)
+    make: Callable[[sp.Rational], Any]
+    if name == "approximate":
+        epsilon = source.choice((Fraction(0), Fraction(1, 10), Fraction(1, 2), Fraction(1)))
+        ends = known(lambda atoms: tr.hockey(atoms, number(epsilon)))
+        if source.random() < 0.1:
+            given = source.choice((0, 1))
+            truth = True if ends[1] <= given else False if ends[0] > given + tr.CLOSE else None
+            return Claim(dp.ApproxDP(rational(epsilon), given), truth)
+        make = lambda value: dp.ApproxDP(rational(epsilon), value)  # noqa: E731
+    elif name == "renyi":
+        order = source.choice(ORDERS)
+        alpha = mpmath.inf if order is None else number(order)
+        ends = known(tr.loss if order is None else lambda atoms: tr.renyi(atoms, alpha))
+        at = sp.oo if order is None else rational(order)
+        make = lambda value: dp.RenyiDP(at, value)  # noqa: E731
+    elif name == "zcdp":
+        most = mpf(sp.N(largest.value, 50)) ** 2 / 2 if largest.value != sp.oo else mpmath.inf
+        at_orders = known(lambda atoms: max(tr.renyi(atoms, a) / a for a in _RHO_ORDERS))
+        ends = at_orders[0], most
+        make = dp.ZCDP
+    elif name == "range":
+        ends = max(map(tr.spread, some)), 2 * known(tr.loss)[1]
+        make = dp.BoundedRange
+    else:
+        ends = known(curves.bell)
+        make = dp.GDP
+    return _between(source, ends, make, near, least=mpf(10) ** -9 if name != "gdp" else mpf(0))
+
+
+def _exactly(source: random.Random, largest: Loss) -> Claim:
+    shift = source.choice((0, 0, Fraction(1, 10**9), -Fraction(1, 10**9), -Fraction(1, 100)))
+    claimed = largest.value + rational(shift)
+    if claimed.is_negative:
+        shift, claimed = 0, largest.value
+    make = source.choice((dp.PureDP, dp.PureDP, lambda e: dp.RenyiDP(sp.oo, e)))
+    if source.random() < 0.15:
+        make = lambda e: dp.ApproxDP(e, 0)  # noqa: E731
+    truth = True if shift >= 0 else False if largest.attained else None
+    return Claim(make(claimed), truth)
+
+
+def _between(
+    source: random.Random,
+    ends: tuple[mpf, mpf],
+    make: Callable[[sp.Rational], Any],
+    near: Near,
+    least: mpf,
+) -> Claim | None:
+    """A claim with a number that is close to one of the ends."""
+    target = source.choice(ends)
+    if not mpmath.isfinite(target):
+        target = ends[0] if mpmath.isfinite(ends[0]) else mpf(1)
+    if target < least:
+        return None
+    value, same = near(source, target)
+    if value < 0 or (make is dp.GDP and value == 0):
+        return None
+    above, short = tr.at_most(ends[1], same), tr.at_most(ends[0], same)
+    return Claim(make(value), True if above else False if short is False else None)
