@@ -25,6 +25,7 @@ from dpsym.kernel.statements import (
 )
 from dpsym.kernel.theorems import Theorem
 from dpsym.printing import TEXT
+from dpsym.search.privacy.learned import THEOREMS
 
 __all__ = ["SOURCES", "route"]
 
@@ -112,7 +113,9 @@ def _walked(goal: Statement, proof: Proof) -> Iterator[str]:
             guarantees = proof.parameters["guarantees"]
             if premise.claims == guarantees and premise.facts == goal.facts:
                 yield from _walked(premise, below)
-                yield from (_shown(goal, proof, one) for one in guarantees)
+                own = below.rule == "use" and below.parameters["theorem"] in THEOREMS
+                source = ", by a theorem that was added" if own else None
+                yield from (_shown(goal, proof, one, source) for one in guarantees)
             else:
                 yield from _walked(premise, below)
         elif proof.rule in _THROUGH:
@@ -138,20 +141,21 @@ def _premises(goal: Statement, proof: Proof) -> Iterator[tuple[Statement, Proof]
             yield premise, below
 
 
-def _shown(goal: Statement, proof: Proof, guarantee: Guarantee) -> str:
-    """One guarantee on the way: of which stages, and by what."""
+def _shown(goal: Statement, proof: Proof, guarantee: Guarantee, source: str | None) -> str:
+    """One guarantee on the way: of which stages, and by what, if not by what is known of them."""
     said = guarantee_text(guarantee)
     if proof.rule == "inner":
         stage = goal.stages[proof.parameters["stage"]]
         inner = parts(stage)[proof.parameters["part"]]
-        return f"{_name(stage)}: each has {said}{_source(_opened(inner), guarantee)}"
+        by = _source(_opened(inner), guarantee) if source is None else source
+        return f"{_name(stage)}: each has {said}{by}"
     first, last = proof.parameters["first"], proof.parameters["last"]
     stages = goal.stages[first : last + 1]
     if len(goal.stages) == 1:
         which = _name(stages[0])
     else:
         which = f"stage {first + 1}" if first == last else f"stages {first + 1} to {last + 1}"
-    return f"{which}: {said}{_source(stages, guarantee)}"
+    return f"{which}: {said}{_source(stages, guarantee) if source is None else source}"
 
 
 def _opened(inner: Inner) -> tuple[Stage | Inner, ...]:

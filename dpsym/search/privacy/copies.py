@@ -36,6 +36,7 @@ from dpsym.search.privacy.blends import multipliers
 from dpsym.search.privacy.chains import Orders, is_chain, orders
 from dpsym.search.privacy.comparing import is_pure, meets, new_name, same, turns
 from dpsym.search.privacy.families import epsilon
+from dpsym.search.privacy.learned import consequences
 from dpsym.search.privacy.sampling import powers
 from dpsym.search.privacy.stages import (
     Total,
@@ -123,6 +124,7 @@ class Copies(Steps):
                 yield from wholes(single, claim, self.known)
             return
         yield from self.known(single)
+        yield from (one for claim in goal.claims for one in consequences(single, claim))
         for claim in goal.claims:
             if claim.name not in ("Distributions", "MomentBound"):
                 yield Guarantee("PureDP", (epsilon(claim),))

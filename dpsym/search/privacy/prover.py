@@ -29,11 +29,12 @@ from dpsym.kernel.terms import Term, substitute, var
 from dpsym.kernel.theorems import Theorem, prove
 from dpsym.search.bounds import bounds
 from dpsym.search.leaf.hinted import Hint
+from dpsym.search.privacy import whole_orders
 from dpsym.search.privacy.comparing import new_name, range_of, same
 from dpsym.search.privacy.copies import Copies
 from dpsym.search.privacy.explicit import Explicit
 from dpsym.search.privacy.gaussians import mean
-from dpsym.search.privacy.learned import fits
+from dpsym.search.privacy.learned import consequences, fits
 from dpsym.search.privacy.leaves import plausible
 from dpsym.search.privacy.limits import vanishing
 from dpsym.search.privacy.rates import Rates
@@ -77,8 +78,16 @@ class Prover(Copies, Explicit, Rates, Specialising, Totals):
                 if isinstance(below, Sequent) and isinstance(above, Statement):
                     proofs = (self.sequent(below), self.whole_numbers(above))
                     return Proof("integers", {"name": name, "bound": floor}, proofs)
-        by_orders = self.by_whole_orders(goal)
-        return self.at_rates(goal) if by_orders is None else by_orders
+        return self.samples(goal)
+
+    def samples(self, goal: Statement) -> Proof:
+        """For claims that follow at a whole order, that first; then the ends of the rates."""
+        if not whole_orders.sampled(goal.stages):
+            return self.at_rates(goal)
+        if len(goal.claims) > 1:
+            claims = (one for one in step(goal, "claims", {}) if isinstance(one, Statement))
+            return Proof("claims", {}, tuple(map(self.samples, claims)))
+        return self.by_whole_orders(goal) or self.at_rates(goal)
 
     def statement(self, goal: Statement) -> Proof:
         self.left()
@@ -89,7 +98,7 @@ class Prover(Copies, Explicit, Rates, Specialising, Totals):
         for index, stage in enumerate(goal.stages):
             if isinstance(stage, Processed):
                 return self.processed(goal, index, stage)
-        learned = self.by_learned(goal)
+        learned = self.by_learned(goal) or self.with_learned(goal)
         if learned is not None:
             return learned
         for index in range(len(goal.stages)):
@@ -161,6 +170,21 @@ class Prover(Copies, Explicit, Rates, Specialising, Totals):
                 return Proof("cut", parameters, tuple(proofs))
             except (Stuck, Refusal):
                 self.left()
+        return None
+
+    def with_learned(self, goal: Statement) -> Proof | None:
+        """One of several stages by what a theorem that was added says of it."""
+        (claim,) = goal.claims
+        for index, stage in enumerate(goal.stages):
+            if len(goal.stages) == 1 or not isinstance(stage, Assumed):
+                continue
+            if any(one.name == claim.name for one in stage.guarantees):
+                continue
+            for one in consequences(stage, claim):
+                try:
+                    return self.apply(goal, "cut", first=index, last=index, guarantees=(one,))
+                except Stuck:
+                    self.left()
         return None
 
     def gaussian(self, goal: Statement) -> Proof | None:

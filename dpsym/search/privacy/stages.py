@@ -27,6 +27,7 @@ from dpsym.kernel.statements import (
 )
 from dpsym.kernel.terms import ONE, ZERO, Term, substitute
 from dpsym.search.privacy.families import Sum, concentrated, mean_of_pure, sums
+from dpsym.search.privacy.learned import consequences
 from dpsym.search.privacy.sampling import divergence, whole_order
 
 Known = Callable[[Mechanism], tuple[Guarantee, ...]]
@@ -44,7 +45,8 @@ class Total:
 def totals(stage: Repeated | Group, claim: Guarantee) -> Iterator[Total]:
     """Proposals for the total of the copies, the family of the claim first."""
     if isinstance(stage.stage, Assumed):
-        yield from _totals(stage, stage.stage.guarantees, claim)
+        more = consequences(stage.stage, claim)
+        yield from _totals(stage, (*more, *stage.stage.guarantees), claim)
 
 
 def _totals(
@@ -103,9 +105,9 @@ def wholes(stage: Stage | Inner, claim: Guarantee, known: Known) -> Iterator[Gua
     """What a stage that is made of others may have in all, in both directions."""
     both = replace(claim, two_way=True, reverse=False)
     if isinstance(stage, Assumed):
-        yield from stage.guarantees
+        yield from (*stage.guarantees, *consequences(stage, both))
     elif isinstance(stage, Mechanism):
-        yield from known(stage)
+        yield from (*known(stage), *consequences(stage, both))
     elif isinstance(stage, (Repeated, Group)):
         each = wholes(stage.stage, both, known)
         yield from (total.many for total in _totals(stage, each, both))

@@ -78,8 +78,6 @@ def proposals(goal: Statement, known: Known) -> Iterator[Guarantee]:
     """Divergences of all stages together that give the claim at sample values: at numbers the one
     that is best by itself, else the smallest orders first."""
     (claim,) = goal.claims
-    if not sampled(goal.stages):
-        return
     samples = points(goal.variables, goal.facts)
     terms = (at_order(Joint(goal.stages), 2, known), *claim.args)  # type: ignore[arg-type]
     numbers = all(term is None or not term.vars for term in terms)
@@ -160,7 +158,7 @@ def _least(claim: Guarantee) -> int | None:
     value = None if order is None else order.value
     if not isinstance(value, fmpq) or (value.q == 1 and value >= 2):
         return None  # a whole order is proved as it is
-    return max(2, math.ceil(value))
+    return max(2, int(value.ceil()))
 
 
 def _spare(claim: Guarantee, n: int, total: float, at: dict[str, float]) -> float:
