@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import reduce
+from itertools import product
 from typing import Any
 
 from flint import fmpq
@@ -109,6 +110,8 @@ def wholes(stage: Stage | Inner, claim: Guarantee, known: Known) -> Iterator[Gua
     elif isinstance(stage, (Repeated, Group)):
         each = wholes(stage.stage, both, known)
         yield from (total.many for total in _totals(stage, each, both))
+    elif isinstance(stage, Blend) and is_either(stage):
+        yield from _mixed(stage, [list(wholes(part.stage, both, known)) for part in stage.links])
     elif isinstance(stage, Blend):
         sure = alone(stage)
         if sure is not None:
@@ -184,9 +187,37 @@ def concentrations(first: Guarantee, second: Guarantee) -> list[Sum]:
 def sampled(stage: Blend, claim: Guarantee) -> Iterator[Guarantee]:
     """What a sample of a guaranteed mechanism has, by the theorems (Balle, Barthe and Gaboardi
     (2018), Theorems 8 and 9)."""
+    if is_either(stage):
+        yield from either(stage)
+        return
     assumed = stage.links[0].stage
     for one in assumed.guarantees if isinstance(assumed, Assumed) else ():
         yield from _sampled(stage, one, claim)
+
+
+def is_either(stage: Blend) -> bool:
+    """Whether it is one of two pairs, each with some probability."""
+    places = [(link.first, link.second) for link in stage.links]
+    apart = stage.p[2:] == stage.q[:2] == (ZERO, ZERO) and stage.p[:2] == stage.q[2:]
+    return places == [(0, 2), (1, 3)] and apart
+
+
+def either(stage: Blend) -> Iterator[Guarantee]:
+    """What one of two pairs has, if the guarantees of both are known: of the same epsilon, or the
+    larger one."""
+    known = (link.stage for link in stage.links)
+    yield from _mixed(stage, [list(one.guarantees) for one in known if isinstance(one, Assumed)])
+
+
+def _mixed(stage: Blend, each: list[list[Guarantee]]) -> Iterator[Guarantee]:
+    for one, other in product(*each) if len(each) == 2 else ():
+        (first, *more), (second, *others) = one.args, other.args
+        if one.name == other.name == "PureDP" and first is not None and second is not None:
+            yield replace(one, args=(tm.maximum(first, second),))
+        elif one.name == other.name == "ApproxDP" and first is not None and second is not None:
+            pairs = zip(stage.p, (*more, *others), strict=False)
+            mean = tm.add(*(weight * mass for weight, mass in pairs if mass is not None))
+            yield replace(one, args=(tm.maximum(first, second), mean))
 
 
 def _sampled(stage: Blend, one: Guarantee, claim: Guarantee) -> Iterator[Guarantee]:
