@@ -203,21 +203,29 @@ def is_either(stage: Blend) -> bool:
 
 
 def either(stage: Blend) -> Iterator[Guarantee]:
-    """What one of two pairs has, if the guarantees of both are known: of the same epsilon, or the
-    larger one."""
+    """What one of two pairs has of which the same is known, but for delta."""
     known = (link.stage for link in stage.links)
     yield from _mixed(stage, [list(one.guarantees) for one in known if isinstance(one, Assumed)])
 
 
+def of_each(single: Blend, claim: Guarantee, known: Known) -> Iterator[Guarantee]:
+    """What one of two pairs needs: the epsilon that is claimed, at the delta that it has."""
+    if claim.name == "PureDP":
+        yield replace(claim, two_way=True, reverse=False)
+    for one in wholes(single, claim, known) if claim.name == "ApproxDP" else ():
+        if one.name in ("PureDP", "ApproxDP"):
+            mass = one.args[1] if one.name == "ApproxDP" else ZERO
+            yield Guarantee("ApproxDP", (claim.args[0], mass))
+
+
 def _mixed(stage: Blend, each: list[list[Guarantee]]) -> Iterator[Guarantee]:
     for one, other in product(*each) if len(each) == 2 else ():
-        (first, *more), (second, *others) = one.args, other.args
-        if one.name == other.name == "PureDP" and first is not None and second is not None:
-            yield replace(one, args=(tm.maximum(first, second),))
-        elif one.name == other.name == "ApproxDP" and first is not None and second is not None:
-            pairs = zip(stage.p, (*more, *others), strict=False)
-            mean = tm.add(*(weight * mass for weight, mass in pairs if mass is not None))
-            yield replace(one, args=(tm.maximum(first, second), mean))
+        (first, *masses), (second, *more) = one.args, other.args
+        if one.name == other.name and one.name in ("PureDP", "ApproxDP") and first and second:
+            pairs = zip(stage.p, (*masses, *more), strict=False)
+            mean = [tm.add(*(w * mass for w, mass in pairs if mass))] if masses else []
+            loss = first if first is second else tm.maximum(first, second)
+            yield Guarantee(one.name, (loss, *mean))
 
 
 def _sampled(stage: Blend, one: Guarantee, claim: Guarantee) -> Iterator[Guarantee]:
