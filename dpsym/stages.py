@@ -134,6 +134,12 @@ class Subsampled(Made):
         return self.subject if isinstance(self.subject, tuple) else (self.subject,)
 
     @property
+    def depth(self) -> int:
+        tree = ((self.draws or 1) - 1).bit_length()
+        groups = bool(tree) and not isinstance(self.subject, tuple)
+        return super().depth + tree + groups
+
+    @property
     def relation(self) -> str:
         return METHODS[self.method]
 
@@ -179,31 +185,39 @@ def _fixed(each: statements.Inner, q: Term, rest: Term) -> statements.Blend:
 def _drawn(
     each: tuple[statements.Inner, ...], rate: sp.Expr, draws: int, scope: Scope
 ) -> statements.Blend:
-    """Given that the record occurs, it does so k times, if not fewer, with some probability. Then
-    this is a sample of a fixed size, at the rate at which the record occurs at all, in which k
-    records are replaced.
+    """Given that the record occurs, it does so k times with some probability. Then this is a sample
+    of a fixed size, at the rate at which the record occurs at all, in which k records are replaced.
 
     That says less than that one mechanism is run on all samples: two k have nothing to do with each
-    other here. A witness is to be the same pair for all k, as for what is published of whether the
-    record occurs, which is run on all samples.
+    other here. A witness is to be the same pair for all k, as where what is published depends on
+    nothing but whether the record occurs, so that it is one for all samples.
     """
-    chances = [math.comb(draws, k) * (1 - rate) ** (draws - k) for k in range(draws + 1)]
-    never = scope.term(chances[0], "rate")
-    some = scope.term(1 - chances[0], "rate")
+    q, rest = rate, 1 - rate
+    some = scope.term(1 - rest**draws, "rate")
+    never = scope.term(rest**draws, "rate")
 
     def sample(k: int) -> statements.Blend:
         own = k == 1 or len(each) > 1
         return _fixed(each[k - 1] if own else statements.Group(each[0], num(k)), some, never)
 
-    found = sample(draws)
-    for k in range(draws - 1, 0, -1):
-        no_fewer = sp.Add(*(chances[j] * rate ** (j - k) for j in range(k, draws + 1)))
-        exactly, more = _shares(chances[k] / no_fewer, scope)
-        if exactly is not ZERO:
-            sides = (exactly, more, ZERO, ZERO), (ZERO, ZERO, exactly, more)
-            links = statements.Link(0, 2, sample(k)), statements.Link(1, 3, found)
-            found = sample(k) if more is ZERO else statements.Blend(*sides, links)
-    return found
+    def between(low: int, high: int) -> statements.Blend:
+        """The record occurs so many times: as a tree, as kernel statements are not deep."""
+        if low == high:
+            return sample(low)
+        middle = (low + high - 1) // 2
+        chances = [
+            math.comb(draws, k) * q ** (k - low) * rest ** (high - k) for k in range(low, high + 1)
+        ]
+        fewer, more = _shares(sp.Add(*chances[: middle + 1 - low]) / sp.Add(*chances), scope)
+        if fewer is ZERO or more is ZERO:
+            return between(low, middle) if more is ZERO else between(middle + 1, high)
+        links = (
+            statements.Link(0, 2, between(low, middle)),
+            statements.Link(1, 3, between(middle + 1, high)),
+        )
+        return statements.Blend((fewer, more, ZERO, ZERO), (ZERO, ZERO, fewer, more), links)
+
+    return between(1, draws)
 
 
 def _directed(subject: object) -> bool:
@@ -416,15 +430,19 @@ def subsample(
         raise InputError("method", " or ".join(METHODS), method)
     count = _drawn_times(method, draws)
     if isinstance(subject, (list, tuple)):
-        part = _by_distance(subject, count)
-        return Subsampled(part, probability("rate", rate), method, count)
+        known = _by_distance(subject, count)
+        return Subsampled(known, probability("rate", rate), method, count)
     part = one("subsample", subject)
     own = getattr(part, "relation", None)
     if own not in (None, METHODS[method]):
         raise InputError(
             "method", f"one for {own}, as for the mechanism that is run on the sample", method
         )
-    return Subsampled(part, probability("rate", rate), method, count)
+    made = Subsampled(part, probability("rate", rate), method, count)
+    if made.depth > _DEEPEST:
+        most = "fewer draws, or a list of guarantees: one for each number of records that differ"
+        raise InputError("draws", most, draws)
+    return made
 
 
 def _drawn_times(method: str, draws: object) -> int | None:

@@ -284,8 +284,11 @@ class Copies(Steps):
         for total in sampled(stage, claim):
             if claim.two_way and total.two_way and same(total, claim, goal):
                 theorem = self.of_any_rate(stage, claim)
-                if theorem is not None:
-                    return self.used(goal, theorem)
+                try:
+                    if theorem is not None:
+                        return self.used(goal, theorem)
+                except Stuck:
+                    self.left()
             if not is_chain(stage) and not same(total, claim, goal) and meets(total, claim, goal):
                 try:
                     return self.apply(goal, "cut", first=0, last=0, guarantees=(total,))

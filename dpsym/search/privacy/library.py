@@ -6,16 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from dpsym.kernel.definitions import conditions
-from dpsym.kernel.statements import (
-    REAL,
-    Assumed,
-    Blend,
-    Fact,
-    Guarantee,
-    Link,
-    Stage,
-    Statement,
-)
+from dpsym.kernel.statements import REAL, Assumed, Blend, Fact, Guarantee, Link, Stage, Statement
 from dpsym.kernel.terms import ONE, ZERO, Term, exp, power, sqrt, substitute, var
 from dpsym.kernel.theorems import Theorem
 from dpsym.search.privacy.families import Sum, conversions, sums, weakening
