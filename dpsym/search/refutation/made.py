@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 
 from dpsym.kernel.definitions import P_RAY, Q_RAY
 from dpsym.kernel.statements import Assumed, Blend, Group, Statement
-from dpsym.refutations import Atom, Refutation
+from dpsym.refutations import Atom, Refutation, apart
 from dpsym.search.leaf.budget import Budget
 from dpsym.search.refutation.abstract import accepted
 from dpsym.search.refutation.curves import Array
@@ -82,20 +82,31 @@ def _made(statement: Statement, values: Values, grid: tuple[fmpq, ...]) -> _Made
         first, last = (tuple(fmpq(int(i == j)) for i in range(k + 1)) for j in (0, k))
         places = [(i, i + 1, stage.stage) for i in range(k)]
     elif isinstance(stage, Blend):
-        weights = [[rational(w, values) for w in ws] for ws in (stage.p, stage.q)]
-        if any(w is None for ws in weights for w in ws):
+        samples = same_pairs(stage)
+        weights = [[rational(w, values) for w in ws] for ws in (samples[0].p, samples[0].q)]
+        if any(w is None for ws in weights for w in ws) or len({(x.p, x.q) for x in samples}) > 1:
             return None
         first, last = (tuple(w for w in ws if w is not None) for ws in weights)
-        places = [(link.first, link.second, link.stage) for link in stage.links]
+        places = [(x.first, x.second, x.stage) for sample in samples for x in sample.links]
     else:
         return None
     links = []
     for i, j, single in places:
+        while isinstance(single, Group) and isinstance(stage, Blend):
+            single = single.stage  # a chain of it and of equal ones
         if not isinstance(single, Assumed):
             return None
         items = (item for g in single.guarantees for item in enough(g, grid))
         links.append((i, j, StageAt(items, values)))
     return _Made(first, last, tuple(links))
+
+
+def same_pairs(stage: Blend) -> list[Blend]:
+    """The blends of which this is one or the other: a pair that is in all of them is in it."""
+    if not apart(stage):
+        return [stage]
+    inside = [link.stage for link in stage.links]
+    return [one for part in inside if isinstance(part, Blend) for one in same_pairs(part)] or [stage]
 
 
 def _columns(made: _Made, here: Problem) -> Iterator[Table]:
