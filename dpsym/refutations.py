@@ -301,7 +301,7 @@ class _Check:
         if isinstance(stage, Blend) and apart(stage):
             self.chances(stage)
             for link in stage.links:
-                yield from self.pairs(atoms, link.stage)  # type: ignore[arg-type]
+                yield from self.pairs(atoms, expect(Blend, link.stage, "witness", "a blend"))
         elif isinstance(stage, (Group, Blend)):
             for link in self.links(atoms, stage):
                 masses = [(a.under[link.first], a.under[link.second]) for a in atoms]
@@ -689,11 +689,14 @@ def _spread(pairs: Masses, reverse: bool) -> fmpq | None:
 
 
 def apart(stage: Blend) -> bool:
-    """Whether each of the blend's distributions is for P or for Q alone, and each link is from one
-    for P to one for Q: then any pair that is in all links is in the blend."""
+    """Whether each of the blend's distributions is for P or for Q alone, and each link is a blend,
+    from one for P to one for Q: then any pair that is in all links is in the blend."""
     first, second = (
         {i for i, weight in enumerate(weights) if weight is not ZERO}
         for weights in (stage.p, stage.q)
     )
-    places = ((link.first in first, link.second in second) for link in stage.links)
-    return not first & second and all(map(all, places))
+    links = (
+        isinstance(link.stage, Blend) and link.first in first and link.second in second
+        for link in stage.links
+    )
+    return bool(stage.links) and not first & second and all(links)

@@ -363,7 +363,7 @@ def _grouped() -> SearchStrategy[Any]:
 @register("subsample")
 def _sampled() -> SearchStrategy[Any]:
     rates = exact(rationals(0, 1))
-    ways = [("poisson", None), ("without_replacement", None)]
+    ways: list[tuple[str, int | None]] = [("poisson", None), ("without_replacement", None)]
     ways += [("with_replacement", draws) for draws in (1, 2, 3)]
     one = st.builds(
         lambda subject, rate, way: subsample(subject, rate, *way),

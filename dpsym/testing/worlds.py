@@ -258,7 +258,9 @@ def _strictest(subjects: tuple[Any, ...]) -> Any:
     first, *others = subjects
     if not others:
         return first
-    if type(first) not in (PureDP, ApproxDP, ZCDP, GDP) or {type(x) for x in others} != {type(first)}:
+    if type(first) not in (PureDP, ApproxDP, ZCDP, GDP) or {type(x) for x in others} != {
+        type(first)
+    }:
         raise NoEnclosureError("of a list of guarantees, those of one notion are known")
     columns = zip(*([getattr(one, name) for name in first.fields] for one in subjects), strict=True)
     return type(first)(*(sp.Min(*column) for column in columns))

@@ -91,7 +91,7 @@ def sample(
     first = stage.p[0]
     rate = rename.variable(first)
     known = {ZERO: ZERO, ONE: ONE, first: rate}
-    sides = (tuple(known.get(w, 1 - rate) for w in side) for side in (stage.p, stage.q))
+    p, q = (tuple(known.get(w, 1 - rate) for w in side) for side in (stage.p, stage.q))
     links, facts = list[Link](), [Fact(rate, ">="), Fact(1 - rate, ">=")]
     for link in stage.links:
         given = link.stage.guarantees if isinstance(link.stage, Assumed) else ()
@@ -101,7 +101,7 @@ def sample(
         one = rename(found)
         links.append(replace(link, stage=Assumed((one,))))
         facts += [Fact(arg, ">=") for arg in one.args if arg is not None]
-    made = Blend(*sides, tuple(links))
+    made = Blend(p, q, tuple(links))
     for total in totals(made, claim):
         theorem = _theorem(rename, tuple(dict.fromkeys(facts)), (made,), total, prove)
         return None if theorem is None else (theorem, rename.mapping)

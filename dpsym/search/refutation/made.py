@@ -15,7 +15,7 @@ from flint import fmpq
 from numpy.typing import NDArray
 
 from dpsym.kernel.definitions import P_RAY, Q_RAY
-from dpsym.kernel.statements import Assumed, Blend, Group, Statement
+from dpsym.kernel.statements import Assumed, Blend, Group, Stage, Statement
 from dpsym.refutations import Atom, Refutation, apart
 from dpsym.search.leaf.budget import Budget
 from dpsym.search.refutation.abstract import accepted
@@ -83,8 +83,9 @@ def _made(statement: Statement, values: Values, grid: tuple[fmpq, ...]) -> _Made
         places = [(i, i + 1, stage.stage) for i in range(k)]
     elif isinstance(stage, Blend):
         samples = same_pairs(stage)
-        weights = [[rational(w, values) for w in ws] for ws in (samples[0].p, samples[0].q)]
-        if any(w is None for ws in weights for w in ws) or len({(x.p, x.q) for x in samples}) > 1:
+        ways = {(sample.p, sample.q) for sample in samples}
+        weights = [[rational(w, values) for w in ws] for ws in ways.pop()]
+        if ways or any(w is None for ws in weights for w in ws):
             return None
         first, last = (tuple(w for w in ws if w is not None) for ws in weights)
         places = [(x.first, x.second, x.stage) for sample in samples for x in sample.links]
@@ -101,12 +102,12 @@ def _made(statement: Statement, values: Values, grid: tuple[fmpq, ...]) -> _Made
     return _Made(first, last, tuple(links))
 
 
-def same_pairs(stage: Blend) -> list[Blend]:
+def same_pairs(stage: Stage) -> list[Blend]:
     """The blends of which this is one or the other: a pair that is in all of them is in it."""
-    if not apart(stage):
-        return [stage]
+    if not isinstance(stage, Blend) or not apart(stage):
+        return [stage] if isinstance(stage, Blend) else []
     inside = [link.stage for link in stage.links]
-    return [one for part in inside if isinstance(part, Blend) for one in same_pairs(part)] or [stage]
+    return [one for part in inside if isinstance(part, Blend) for one in same_pairs(part)]
 
 
 def _columns(made: _Made, here: Problem) -> Iterator[Table]:

@@ -156,10 +156,9 @@ def _made(refutation: Refutation, stage: Stage, outcomes: tuple[Atom, ...]) -> I
     count = len(outcomes[0].under)
     for i in range(count):
         yield f"R{i}: {', '.join(str(atom.under[i]) for atom in outcomes)}"
-    chain = (
-        [Link(i, i + 1, stage.stage) for i in range(count - 1)] if isinstance(stage, Group) else []
-    )
-    links = [link for one in same_pairs(stage) for link in one.links] if not chain else chain
+    links = [link for one in same_pairs(stage) for link in one.links]
+    if isinstance(stage, Group):
+        links = [Link(i, i + 1, stage.stage) for i in range(count - 1)]
     told = set[str]()
     for link in links:
         inner = link.stage.stage if isinstance(link.stage, Group) else link.stage
