@@ -428,9 +428,9 @@ def subsample(
     """
     if method not in METHODS:
         raise InputError("method", " or ".join(METHODS), method)
-    count = _drawn_times(method, draws)
+    count = _times(method, draws)
     if isinstance(subject, (list, tuple)):
-        known = _by_distance(subject, count)
+        known = _for_each(subject, count)
         return Subsampled(known, probability("rate", rate), method, count)
     part = one("subsample", subject)
     own = getattr(part, "relation", None)
@@ -445,7 +445,7 @@ def subsample(
     return made
 
 
-def _drawn_times(method: str, draws: object) -> int | None:
+def _times(method: str, draws: object) -> int | None:
     if method != "with_replacement":
         if draws is not None:
             raise InputError("draws", "none: these are for the method with_replacement", draws)
@@ -456,12 +456,12 @@ def _drawn_times(method: str, draws: object) -> int | None:
     return int(count)
 
 
-def _by_distance(subject: Sequence[object], draws: int | None) -> tuple[Guarantee | Both, ...]:
+def _for_each(subject: Sequence[object], draws: int | None) -> tuple[Guarantee | Both, ...]:
     if draws is None:
-        raise InputError("subsample", "one subject, unless the sample is with_replacement", subject)
+        raise InputError("subject", "one, unless the sample is with_replacement", subject)
     known = tuple(one for one in subject if isinstance(one, (Guarantee, Both)))
     if len(known) != len(subject) or len(known) != draws:
-        raise InputError("subsample", "a guarantee for each number of draws", subject)
+        raise InputError("subject", "a guarantee for each number of draws", subject)
     return known
 
 
