@@ -25,7 +25,7 @@ from dpsym.kernel.statements import (
 )
 from dpsym.kernel.theorems import Theorem
 from dpsym.printing import TEXT
-from dpsym.refutations import apart
+from dpsym.search.privacy.stages import is_either
 
 __all__ = ["SOURCES", "route"]
 
@@ -150,7 +150,7 @@ def _shown(goal: Statement, proof: Proof, guarantee: Guarantee) -> str:
         stage = goal.stages[proof.parameters["stage"]]
         inner = parts(stage)[proof.parameters["part"]]
         which = f"{_name(stage)}: each"
-        if isinstance(stage, Blend) and apart(stage):
+        if isinstance(stage, Blend) and is_either(stage):
             which = f"{_name(stage)}: part {proof.parameters['part'] + 1}"
         return f"{which} has {said}{_source(_opened(inner), guarantee)}"
     first, last = proof.parameters["first"], proof.parameters["last"]
@@ -182,6 +182,6 @@ def _source(stages: tuple[Stage | Inner, ...], claim: Guarantee) -> str:
         known = (SOURCES.get(one.name, {}).get(claim.name) for one in given)
         found = next((source for source in known if source is not None), None)
     else:
-        mixed = isinstance(stages[0], Blend) and apart(stages[0])
+        mixed = isinstance(stages[0], Blend) and is_either(stages[0])
         found = SOURCES.get("either" if mixed else type(stages[0]).__name__, {}).get(claim.name)
     return f", by {found}" if found else ""

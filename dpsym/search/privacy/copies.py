@@ -44,6 +44,7 @@ from dpsym.search.privacy.stages import (
     by_inner_loss,
     is_either,
     of_each,
+    of_sample,
     parts,
     sampled,
     totals,
@@ -120,6 +121,10 @@ class Copies(Steps):
             if isinstance(whole, Blend) and is_either(whole) and isinstance(single, Blend):
                 yield from of_each(single, claim, self.known)
             elif isinstance(whole, Blend) and not is_chain(whole):
+                if isinstance(single, Group):
+                    for one in wholes(single, claim, self.known):
+                        if any(meets(own, claim, goal) for own in of_sample(whole, one, claim)):
+                            yield one
                 needed = before_sampling(whole, claim, goal.facts)
                 if needed is not None:
                     yield needed

@@ -118,7 +118,7 @@ def wholes(stage: Stage | Inner, claim: Guarantee, known: Known) -> Iterator[Gua
             yield from wholes(sure, both, known)
             return
         for one in wholes(stage.links[0].stage, both, known):
-            yield from _sampled(stage, one, both)
+            yield from of_sample(stage, one, both)
     elif isinstance(stage, Filter):
         spent = {stage.name: stage.budget}
         yield from (one.substitute(spent) for one in stage.stage.guarantees)
@@ -192,7 +192,7 @@ def sampled(stage: Blend, claim: Guarantee) -> Iterator[Guarantee]:
         return
     assumed = stage.links[0].stage
     for one in assumed.guarantees if isinstance(assumed, Assumed) else ():
-        yield from _sampled(stage, one, claim)
+        yield from of_sample(stage, one, claim)
 
 
 def is_either(stage: Blend) -> bool:
@@ -228,7 +228,8 @@ def _mixed(stage: Blend, each: list[list[Guarantee]]) -> Iterator[Guarantee]:
             yield Guarantee(one.name, (loss, *mean))
 
 
-def _sampled(stage: Blend, one: Guarantee, claim: Guarantee) -> Iterator[Guarantee]:
+def of_sample(stage: Blend, one: Guarantee, claim: Guarantee) -> Iterator[Guarantee]:
+    """What a sample has by one guarantee of the mechanism."""
     rate, first, order = stage.p[0], one.args[0], whole_order(claim)
     found = None if order is None else divergence(stage, (one,), order)
     if found is not None:
