@@ -54,6 +54,7 @@ from dpsym.kernel.statements import (
     Filter,
     Group,
     Guarantee,
+    Inner,
     Link,
     Mechanism,
     Pair,
@@ -297,11 +298,14 @@ class _Check:
         """Pairs of distributions, and what they must have."""
         made = isinstance(stage, (Group, Blend))
         require(made or not any(a.under for a in atoms), "witness", "one pair", stage)
-        if isinstance(stage, (Group, Blend)):
-            links = self.links(atoms, stage)
-            for link in links:
-                single = expect(Assumed, link.stage, "witness", "stages that are guarantees")
-                yield [(a.under[link.first], a.under[link.second]) for a in atoms], single
+        if isinstance(stage, Blend) and apart(stage):
+            self.chances(stage)
+            for link in stage.links:
+                yield from self.pairs(atoms, expect(Blend, link.stage, "witness", "a blend"))
+        elif isinstance(stage, (Group, Blend)):
+            for link in self.links(atoms, stage):
+                masses = [(a.under[link.first], a.under[link.second]) for a in atoms]
+                yield from self.linked(masses, link.stage)
         elif isinstance(stage, Processed):
             yield [pair for atom in atoms for pair in _inner(atom)], stage
             return
@@ -310,6 +314,22 @@ class _Check:
         else:
             raise Refusal("witness", "stages that are guarantees", stage)
         require(not any(a.parts for a in atoms), "witness", "outcomes as they are", stage)
+
+    def chances(self, stage: Blend) -> None:
+        """Refuses weights that are no probabilities."""
+        for weights in (stage.p, stage.q):
+            known = all(self.holds(Fact(weight, ">=")) for weight in weights)
+            require(known, "witness", "weights that are nonnegative", weights)
+            total = substitute(tm.add(*weights) - 1, self.numbers)
+            require(self.zero(total), "witness", "weights with the sum 1", weights)
+
+    def linked(self, pairs: Masses, stage: Inner) -> Iterator[tuple[Masses, Assumed]]:
+        """What a pair must have; of a chain it is the first pair, and the others are equal."""
+        if isinstance(stage, Group):
+            yield from self.linked(pairs, stage.stage)
+            yield from self.linked([(q, q) for _, q in pairs], stage.stage)
+        else:
+            yield pairs, expect(Assumed, stage, "witness", "stages that are guarantees")
 
     def links(self, atoms: tuple[Atom, ...], stage: Group | Blend) -> tuple[Link, ...]:
         """The links of a stage's distributions, of which p and q are shown to be mixtures."""
@@ -666,3 +686,17 @@ def _spread(pairs: Masses, reverse: bool) -> fmpq | None:
         return None
     ratios = [p / q for p, q in seen]
     return max(ratios) / min(ratios)
+
+
+def apart(stage: Blend) -> bool:
+    """Whether each of the blend's distributions is for P or for Q alone, and each link is a blend,
+    from one for P to one for Q: then any pair that is in all links is in the blend."""
+    first, second = (
+        {i for i, weight in enumerate(weights) if weight is not ZERO}
+        for weights in (stage.p, stage.q)
+    )
+    links = (
+        isinstance(link.stage, Blend) and link.first in first and link.second in second
+        for link in stage.links
+    )
+    return bool(stage.links) and not first & second and all(links)

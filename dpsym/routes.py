@@ -26,6 +26,7 @@ from dpsym.kernel.statements import (
 from dpsym.kernel.theorems import Theorem
 from dpsym.printing import TEXT
 from dpsym.search.privacy.learned import THEOREMS
+from dpsym.search.privacy.stages import is_either
 
 __all__ = ["SOURCES", "route"]
 
@@ -52,6 +53,10 @@ SOURCES: dict[str, dict[str, str]] = {
         "PureDP": "Balle, Barthe and Gaboardi (2018), Theorems 8 and 9",
         "ApproxDP": "Balle, Barthe and Gaboardi (2018), Theorems 8 and 9",
         "RenyiDP": "Mironov, Talwar and Zhang (2019), Section 3.3",
+    },
+    "either": {
+        "PureDP": "Balle, Barthe and Gaboardi (2018), Theorem 10",
+        "ApproxDP": "Balle, Barthe and Gaboardi (2018), Theorem 10",
     },
     "Filter": {
         "PureDP": "Rogers, Roth, Ullman and Vadhan (2016)",
@@ -147,8 +152,11 @@ def _shown(goal: Statement, proof: Proof, guarantee: Guarantee, source: str | No
     if proof.rule == "inner":
         stage = goal.stages[proof.parameters["stage"]]
         inner = parts(stage)[proof.parameters["part"]]
+        which = f"{_name(stage)}: each"
+        if isinstance(stage, Blend) and is_either(stage):
+            which = f"{_name(stage)}: part {proof.parameters['part'] + 1}"
         by = _source(_opened(inner), guarantee) if source is None else source
-        return f"{_name(stage)}: each has {said}{by}"
+        return f"{which} has {said}{by}"
     first, last = proof.parameters["first"], proof.parameters["last"]
     stages = goal.stages[first : last + 1]
     if len(goal.stages) == 1:
@@ -178,5 +186,6 @@ def _source(stages: tuple[Stage | Inner, ...], claim: Guarantee) -> str:
         known = (SOURCES.get(one.name, {}).get(claim.name) for one in given)
         found = next((source for source in known if source is not None), None)
     else:
-        found = SOURCES.get(type(stages[0]).__name__, {}).get(claim.name)
+        mixed = isinstance(stages[0], Blend) and is_either(stages[0])
+        found = SOURCES.get("either" if mixed else type(stages[0]).__name__, {}).get(claim.name)
     return f", by {found}" if found else ""

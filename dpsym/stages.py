@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import math
 from abc import ABC, abstractmethod
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from typing import ClassVar, Union
 
@@ -13,7 +14,7 @@ from dpsym.arguments import nonnegative, probability, real
 from dpsym.errors import InputError, shown
 from dpsym.guarantees import Both, Decide, Guarantee
 from dpsym.kernel import statements
-from dpsym.kernel.terms import ONE, ZERO, var
+from dpsym.kernel.terms import ONE, ZERO, Term, num, var
 from dpsym.mechanisms.base import Mechanism
 from dpsym.scope import Scope
 
@@ -33,7 +34,7 @@ __all__ = [
 
 _ONE = "a guarantee such as PureDP(epsilon), a mechanism, or one made of these"
 _COUNT = "a whole number >= 1, or an integer symbol"
-_DEEPEST = 4
+_DEEPEST, _MOST_DRAWS = 4, 8
 
 
 class Made(ABC):
@@ -123,40 +124,100 @@ class Grouped(_Copies):
 class Subsampled(Made):
     """A mechanism on a random sample of the data. Made by ``subsample``."""
 
-    subject: One
+    subject: One | tuple[Guarantee | Both, ...]
     rate: sp.Expr
     method: str
+    draws: int | None = None
 
     @property
     def subjects(self) -> tuple[One, ...]:
-        return (self.subject,)
+        return self.subject if isinstance(self.subject, tuple) else (self.subject,)
+
+    @property
+    def depth(self) -> int:
+        tree = ((self.draws or 1) - 1).bit_length()
+        groups = bool(tree) and not isinstance(self.subject, tuple)
+        return super().depth + tree + groups
 
     @property
     def relation(self) -> str:
         return METHODS[self.method]
 
     def __repr__(self) -> str:
-        return f"subsample({self.subject!r}, {self.rate}, method={self.method!r})"
+        subject = list(self.subject) if isinstance(self.subject, tuple) else self.subject
+        draws = "" if self.draws is None else f", draws={self.draws}"
+        return f"subsample({subject!r}, {self.rate}, method={self.method!r}{draws})"
 
     def parameters(self) -> Iterator[tuple[str, sp.Expr]]:
-        yield from self.subject.parameters()
+        for subject in self.subjects:
+            yield from subject.parameters()
         yield "rate", self.rate
 
     def hypotheses(self) -> tuple[sp.Basic, ...]:
         q = self.rate
         inside = () if q.is_number else (sp.Ge(q, 0), sp.Le(q, 1))
-        return (*self.subject.hypotheses(), *inside)
+        return (*(fact for subject in self.subjects for fact in subject.hypotheses()), *inside)
 
     def to_inner(self, scope: Scope, decide: Decide) -> statements.Blend:
-        each, q = inner(self.subject, scope, decide), scope.term(self.rate, "rate")
-        rest = scope.term(1 - self.rate, "rate") if self.rate.is_Rational else 1 - q
+        each = tuple(inner(subject, scope, decide) for subject in self.subjects)
+        if self.draws is not None:
+            return _drawn(each, self.rate, self.draws, scope)
+        q, rest = _shares(self.rate, scope)
         if self.method == "poisson":  # with the record in the sample, and without it
-            link = statements.Link(0, 1, each)
+            link = statements.Link(0, 1, each[0])
             return statements.Blend((q, rest), (ZERO, ONE), (link,))
-        # with the one record, with the other, and with another of the data in its place
-        other = _or_equal(each)
-        links = (statements.Link(0, 1, each), *(statements.Link(i, 2, other) for i in (0, 1)))
-        return statements.Blend((q, ZERO, rest), (ZERO, q, rest), links)
+        return _fixed(each[0], q, rest)
+
+
+def _shares(chance: sp.Expr, scope: Scope) -> tuple[Term, Term]:
+    """A probability and that of the opposite."""
+    q = scope.term(chance, "rate")
+    return q, scope.term(1 - chance, "rate") if chance.is_Rational else 1 - q
+
+
+def _fixed(each: statements.Inner, q: Term, rest: Term) -> statements.Blend:
+    """With the one record, with the other, and with another of the data in its place."""
+    other = _or_equal(each)
+    links = (statements.Link(0, 1, each), *(statements.Link(i, 2, other) for i in (0, 1)))
+    return statements.Blend((q, ZERO, rest), (ZERO, q, rest), links)
+
+
+def _drawn(
+    each: tuple[statements.Inner, ...], rate: sp.Expr, draws: int, scope: Scope
+) -> statements.Blend:
+    """Given that the record occurs, it does so k times with some probability. Then this is a sample
+    of a fixed size, at the rate at which the record occurs at all, in which k records are replaced.
+
+    That says less than that one mechanism is run on all samples: two k have nothing to do with each
+    other here. A witness is to be the same pair for all k, as where what is published depends on
+    nothing but whether the record occurs, so that it is one for all samples.
+    """
+    q, rest = rate, 1 - rate
+    some = scope.term(1 - rest**draws, "rate")
+    never = scope.term(rest**draws, "rate")
+
+    def sample(k: int) -> statements.Blend:
+        own = k == 1 or len(each) > 1
+        return _fixed(each[k - 1] if own else statements.Group(each[0], num(k)), some, never)
+
+    def between(low: int, high: int) -> statements.Blend:
+        """The record occurs so many times: as a tree, as kernel statements are not deep."""
+        if low == high:
+            return sample(low)
+        middle = (low + high - 1) // 2
+        chances = [
+            math.comb(draws, k) * q ** (k - low) * rest ** (high - k) for k in range(low, high + 1)
+        ]
+        fewer, more = _shares(sp.Add(*chances[: middle + 1 - low]) / sp.Add(*chances), scope)
+        if fewer is ZERO or more is ZERO:
+            return between(low, middle) if more is ZERO else between(middle + 1, high)
+        links = (
+            statements.Link(0, 2, between(low, middle)),
+            statements.Link(1, 3, between(middle + 1, high)),
+        )
+        return statements.Blend((fewer, more, ZERO, ZERO), (ZERO, ZERO, fewer, more), links)
+
+    return between(1, draws)
 
 
 def _directed(subject: object) -> bool:
@@ -324,39 +385,84 @@ def group(subject: One, size: object) -> Grouped:
     return Grouped(one("group", subject), _count("size", size))
 
 
-METHODS = {"poisson": "add/remove", "without_replacement": "replace-one"}
+METHODS = {
+    "poisson": "add/remove",
+    "without_replacement": "replace-one",
+    "with_replacement": "replace-one",
+}
 """Ways to draw a sample, and the neighbouring relation for which each is meant."""
 
 
-def subsample(subject: One, rate: object, method: str = "poisson") -> Subsampled:
+def subsample(
+    subject: One | Sequence[Guarantee | Both],
+    rate: object,
+    method: str = "poisson",
+    draws: int | None = None,
+) -> Subsampled:
     """Run the mechanism on a random sample of the data that is not published.
 
     Args:
         subject: a guarantee, for any mechanism that has it, or an explicit mechanism; for the same
-            neighbouring relation.
-        rate: the probability that a record is in the sample, in [0, 1].
+            neighbouring relation. With replacement, also a list of guarantees: the first for
+            samples that differ in one record, the next for those that differ in at most two, and
+            so on to the number of draws. Of one guarantee, those of groups are used.
+        rate: the probability that a record is in the sample, or with replacement that one draw
+            takes it, which is 1/n for n records; in [0, 1].
         method: "poisson", in which each record is in the sample independently of the others, for
             the relation add/remove; "without_replacement", a sample of a fixed number of records,
-            for replace-one.
+            and "with_replacement", of so many independent draws, for replace-one.
+        draws: how many draws with replacement: a number from 1 to 8.
 
-    Raises: InputError for another subject, rate or method, and a mechanism for another relation.
+    Raises: InputError for another subject, rate, method or number of draws, and a mechanism for
+        another relation.
 
-    Sources: Balle, Barthe and Gaboardi (2018), Theorems 8 and 9.
+    Sources: Balle, Barthe and Gaboardi (2018), Theorems 8, 9 and 10.
 
     >>> from sympy import Rational
-    >>> from dpsym.guarantees import PureDP
+    >>> from dpsym.guarantees import ApproxDP, PureDP
     >>> subsample(PureDP(1), Rational(1, 10))
     subsample(PureDP(1), 1/10, method='poisson')
+    >>> pairs = [ApproxDP(1, Rational(1, 100)), ApproxDP(1, Rational(1, 20))]
+    >>> subsample(pairs, Rational(1, 10), method="with_replacement", draws=2)
+    subsample([ApproxDP(1, 1/100), ApproxDP(1, 1/20)], 1/10, method='with_replacement', draws=2)
     """
-    part = one("subsample", subject)
     if method not in METHODS:
         raise InputError("method", " or ".join(METHODS), method)
+    count = _times(method, draws)
+    if isinstance(subject, (list, tuple)):
+        known = _for_each(subject, count)
+        return Subsampled(known, probability("rate", rate), method, count)
+    part = one("subsample", subject)
     own = getattr(part, "relation", None)
     if own not in (None, METHODS[method]):
         raise InputError(
             "method", f"one for {own}, as for the mechanism that is run on the sample", method
         )
-    return Subsampled(part, probability("rate", rate), method)
+    made = Subsampled(part, probability("rate", rate), method, count)
+    if made.depth > _DEEPEST:
+        most = "fewer draws, or a list of guarantees: one for each number of records that differ"
+        raise InputError("draws", most, draws)
+    return made
+
+
+def _times(method: str, draws: object) -> int | None:
+    if method != "with_replacement":
+        if draws is not None:
+            raise InputError("draws", "none: these are for the method with_replacement", draws)
+        return None
+    count = real("draws", draws) if draws is not None else None
+    if not isinstance(count, sp.Integer) or not 1 <= count <= _MOST_DRAWS:
+        raise InputError("draws", f"a number from 1 to {_MOST_DRAWS}, no symbol", draws)
+    return int(count)
+
+
+def _for_each(subject: Sequence[object], draws: int | None) -> tuple[Guarantee | Both, ...]:
+    if draws is None:
+        raise InputError("subject", "one, unless the sample is with_replacement", subject)
+    known = tuple(one for one in subject if isinstance(one, (Guarantee, Both)))
+    if len(known) != len(subject) or len(known) != draws:
+        raise InputError("subject", "a guarantee for each number of draws", subject)
+    return known
 
 
 def parallel(*subjects: One) -> Parallel:

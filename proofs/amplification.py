@@ -13,6 +13,11 @@ sampling rate q:
   is not there, or it is there with the one value or the other. B and C come from neighbouring
   samples; A and B do as well, as a sample without the record is coupled to the one in which another
   record has taken its place.
+* Sampling with replacement, neighbours by replacing a record: m times one of n records is drawn, so
+  that a record occurs k times with probability w_k = C(m, k) n^-k (1 - 1/n)^(m - k). Given that it
+  occurs k times, B and C are outputs on samples that differ in k records. The others are as before,
+  with q = 1 - w_0, and one k after the other: P is the mean of (1 - q) A + q B_k with the weights
+  w_k/q.
 
 Given a guarantee for each of these pairs, what has to be shown is an inequality between three
 numbers a, b and c, the densities of A, B and C at one output. The gain is that the part A is common
@@ -31,6 +36,7 @@ from dpsym.scripts import proved, refuted
 
 epsilon, delta = symbols("epsilon delta", nonnegative=True)
 q, sigma, b = symbols("q sigma b", positive=True)
+n = symbols("n", integer=True, positive=True)
 x_a, x_b, x_c = symbols("a b c", nonnegative=True)
 
 RATE = [q <= 1]
@@ -179,7 +185,35 @@ def sampling_without_replacement_amplifies_approximate_dp():
     return dp.check(step, dp.ApproxDP(AMPLIFIED, q * delta), where=RATE)
 
 
-# -- 4. Renyi divergences of Poisson samples
+# -- 4. Sampling with replacement, replace a record
+
+
+@proved(source="Balle, Barthe and Gaboardi (2018), Theorem 10")
+def sampling_with_replacement_amplifies_approximate_dp():
+    """Of m records drawn with replacement from n: a mechanism that has ApproxDP(eps, delta_k) for
+    samples that differ in at most k records is ApproxDP(log(1 + q (e^eps - 1)), sum of C(m, k) n^-k
+    (1 - 1/n)^(m - k) delta_k over k from 1 to m), where q = 1 - (1 - 1/n)^m; here for m = 1, 2 and
+    3, with n and delta_k free.
+
+    Idea: for each k, the samples with k times the record are of a fixed size, and the record is in
+    them with probability q: that is ApproxDP(log(1 + q (e^eps - 1)), q delta_k). Means of such
+    pairs have the mean delta, as (x + y)_+ is at most x_+ + y_+. Exact: give a record away the more
+    often the more there are of it in the sample.
+    """
+    verdicts = []
+    for draws in (1, 2, 3):
+        deltas = symbols(f"delta1:{draws + 1}", nonnegative=True)
+        known = [dp.ApproxDP(epsilon, own) for own in deltas]
+        step = dp.subsample(known, 1 / n, method="with_replacement", draws=draws)
+        rest = 1 - 1 / n
+        weights = [binomial(draws, k) * n**-k * rest ** (draws - k) for k in range(1, draws + 1)]
+        total = sum(weight * own for weight, own in zip(weights, deltas, strict=True))
+        loss = log(1 + (1 - rest**draws) * (exp(epsilon) - 1))
+        verdicts.append(dp.check(step, dp.ApproxDP(loss, total)))
+    return verdicts
+
+
+# -- 5. Renyi divergences of Poisson samples
 
 
 def whole_order(order, moments):
@@ -233,7 +267,7 @@ def noisy_gradient_descent_has_renyi_dp():
     return verdicts
 
 
-# -- 5. Explicit mechanisms
+# -- 6. Explicit mechanisms
 
 
 @proved(source="Balle, Barthe and Gaboardi (2018), Theorem 8, with Dwork et al. (2006)")
@@ -281,7 +315,7 @@ def subsampled_gaussian_renyi_at_integer_orders():
     return verdicts
 
 
-# -- 6. What does not hold
+# -- 7. What does not hold
 
 
 @refuted(source="a slip: the rate times epsilon, which is the limit for a small epsilon")

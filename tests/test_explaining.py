@@ -20,6 +20,7 @@ from dpsym.kernel.terms import ONE, var
 from dpsym.latex import LATEX
 from dpsym.printing import TEXT
 from dpsym.results import Result
+from dpsym.search.leaf.entry import MEMORY
 from tests.data import inequalities
 
 x, y = var("x"), var("y")
@@ -232,6 +233,7 @@ def assert_latex(text: str) -> None:
 
 @pytest.mark.parametrize("name", CASES)
 def test_cases(name: str) -> None:
+    MEMORY.clear()  # or else lemmas of other tests are used, and told first
     case = inequalities()[name]
     lhs, rhs, where = case.read()
     verdict = dp.check_inequality(lhs, rhs, where=where, strict=case.strict, budget=20)

@@ -39,6 +39,6 @@ def test_copies():
 @pytest.mark.parametrize("made", SOURCES)
 def test_sources_are_about_notions(made):
     notions = {*DEFINITIONS}
-    stages = {"composition", "Repeated", "Group", "Blend", "Filter", "Choice"}
+    stages = {"composition", "Repeated", "Group", "Blend", "either", "Filter", "Choice"}
     assert made in notions | stages
     assert {*SOURCES[made]} <= notions

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
+from fractions import Fraction
+from itertools import product
+
 import pytest
 import sympy as sp
 
@@ -12,6 +16,7 @@ from dpsym.kernel.certificate import verify
 from dpsym.kernel.statements import Assumed, Blend, Group, Link, Mechanism, Repeated, singles
 from dpsym.kernel.terms import ONE, ZERO, num, var
 from dpsym.scope import Scope
+from tests.soundness.values import value
 
 k = sp.Symbol("k", integer=True)
 q, e = sp.symbols("q epsilon", positive=True)
@@ -56,6 +61,137 @@ def test_sampling_without_replacement_is_one_record_for_another():
         (ZERO, rate, 1 - rate),
         tuple(Link(i, j, made.links[0].stage) for i, j in ((0, 1), (0, 2), (1, 2))),
     )
+
+
+def with_replacement(subject, rate, draws):
+    return dp.subsample(subject, rate, method="with_replacement", draws=draws)
+
+
+def occurrences(stage):
+    """The leaves of the tree: with what probability, given that the record occurs, and the pairs
+    of samples in which it does so a number of times."""
+    first, *_ = stage.links
+    if not isinstance(first.stage, Blend):
+        return [(Fraction(1), stage)]
+    assert stage.p[2:] == stage.q[:2] == (ZERO, ZERO) and stage.p[:2] == stage.q[2:]
+    assert [(link.first, link.second) for link in stage.links] == [(0, 2), (1, 3)]
+    shares = [value(weight, {}) for weight in stage.p[:2]]
+    return [
+        (share * chance, leaf)
+        for share, link in zip(shares, stage.links, strict=True)
+        for chance, leaf in occurrences(link.stage)
+    ]
+
+
+@pytest.mark.parametrize("rate", [sp.Rational(1, 3), sp.Rational(1, 7)])
+def test_samples_with_replacement_are_what_all_draws_make_them(rate):
+    """By counting the ways to draw from n records; R_0 and R_1 differ in k records."""
+    n = int(1 / rate)
+    for draws in (1, 2, 3, 4):
+        ways = Counter(one.count(0) for one in product(range(n), repeat=draws))
+        leaves = occurrences(kernel(with_replacement(PureDP(1), rate, draws)))
+        assert len(leaves) == draws
+        for k, (chance, leaf) in enumerate(leaves, 1):
+            some, none, never = (value(weight, {}) for weight in leaf.p)
+            assert (some, none, some) == tuple(value(leaf.q[i], {}) for i in (1, 0, 1))
+            assert never == value(leaf.q[2], {}) == Fraction(ways[0], n**draws)
+            assert some * chance == Fraction(ways[k], n**draws)
+            for link in leaf.links:
+                many = link.stage.count.value if isinstance(link.stage, Group) else 1
+                assert many == k
+            assert [(link.first, link.second) for link in leaf.links] == [(0, 1), (0, 2), (1, 2)]
+
+
+def test_a_guarantee_for_each_number_of_records():
+    known = [PureDP(k) for k in range(1, 9)]
+    leaves = occurrences(kernel(with_replacement(known, sp.Rational(1, 9), 8)))
+    told = [{link.stage.guarantees[0].args[0] for link in leaf.links} for _, leaf in leaves]
+    assert told == [{num(k)} for k in range(1, 9)]
+    assert sum(chance for chance, _ in leaves) == 1
+
+
+def test_one_draw_with_replacement_is_a_sample_of_one_record():
+    for subject in (PureDP(e), LAPLACE, dp.repeat(PureDP(e), 2), dp.Table([[1, 0], [0, 1]])):
+        if getattr(subject, "relation", None) is None:
+            fixed = dp.subsample(subject, q, method="without_replacement")
+            assert kernel(with_replacement(subject, q, 1)) == kernel(fixed)
+    assert with_replacement(PureDP(e), q, 1) != dp.subsample(PureDP(e), q, "without_replacement")
+
+
+def test_all_or_none_of_one_record():
+    """n = 1: every draw is the record. And a record that is never drawn."""
+    for draws in (1, 2, 3):
+        always = kernel(with_replacement(PureDP(e), 1, draws))
+        ((_, leaf),) = occurrences(always)
+        assert leaf.p == (ONE, ZERO, ZERO)
+        assert draws == 1 or leaf.links[0].stage.count == num(draws)
+        assert kernel(with_replacement(PureDP(e), 0, draws)).p == (ZERO, ZERO, ONE)
+    for rate, loss in ((0, 0), (1, 2 * e)):
+        made = with_replacement(PureDP(e), rate, 2)
+        assert isinstance(dp.check(made, PureDP(loss)), dp.Proved)
+
+
+@pytest.mark.parametrize("draws", [None, 0, -1, 9, 2.5, sp.Rational(3, 2), k, "2", True, sp.oo])
+def test_draws_are_a_number(draws):
+    with pytest.raises(InputError, match=r"^draws: expected ") as caught:
+        with_replacement([PureDP(1)], q, draws)
+    assert caught.value.argument == "draws"
+
+
+def test_draws_are_with_replacement():
+    for method in ("poisson", "without_replacement"):
+        with pytest.raises(InputError, match=r"^draws: expected none"):
+            dp.subsample(PureDP(1), q, method, draws=2)
+        with pytest.raises(InputError, match=r"^subject: expected one"):
+            dp.subsample([PureDP(1), PureDP(2)], q, method)
+
+
+@pytest.mark.parametrize(
+    "subjects",
+    [[], [PureDP(1)], [PureDP(1)] * 3, [PureDP(1), LAPLACE], [PureDP(1), dp.group(PureDP(1), 2)]],
+    ids=repr,
+)
+def test_a_list_is_of_a_guarantee_for_each_number(subjects):
+    with pytest.raises(InputError, match=r"^subject: expected a guarantee for each number"):
+        with_replacement(subjects, q, 2)
+
+
+def test_samples_with_replacement_are_for_replaced_records():
+    """A guarantee for one relation is not one for another."""
+    added = dp.AdditiveNoise(dp.noise.Laplace(1), sensitivity=1, relation="add/remove")
+    for subject in (added, dp.subsample(PureDP(1), q), dp.parallel(PureDP(1))):
+        with pytest.raises(InputError, match=r"^method: expected one for add/remove"):
+            with_replacement(subject, q, 2)
+    made = with_replacement(PureDP(1), q, 2)
+    assert made.relation == "replace-one"
+    dp.group(made, 2)
+    with pytest.raises(InputError, match=r"^method: expected one for replace-one"):
+        dp.subsample(made, q)
+
+
+def test_many_draws_are_of_guarantees_for_each_number():
+    """Kernel statements are so deep at most."""
+    with pytest.raises(InputError, match=r"^draws: expected fewer draws, or a list"):
+        with_replacement(PureDP(1), q, 5)
+    with pytest.raises(InputError, match=r"^draws: expected fewer draws, or a list"):
+        with_replacement(dp.repeat(PureDP(1), 2), q, 3)
+    for made in (
+        with_replacement(PureDP(1), q, 4),
+        with_replacement(dp.repeat(PureDP(1), 2), q, 2),
+        with_replacement([PureDP(1)] * 8, q, 8),
+        dp.repeat(with_replacement(PureDP(1), q, 2), 2),
+    ):
+        assert made.depth == 4
+        assert isinstance(dp.check(made, PureDP(1), [q < 0]), dp.Vacuous)
+
+
+def test_what_with_replacement_shows():
+    made = with_replacement([PureDP(e), PureDP(2 * e)], q, 2)
+    shown = "[PureDP(epsilon), PureDP(2*epsilon)], q, method='with_replacement', draws=2"
+    assert repr(made) == f"subsample({shown})"
+    assert [name for name, _ in made.parameters()] == ["epsilon", "epsilon", "rate"]
+    assert made == with_replacement((PureDP(e), PureDP(2 * e)), q, sp.Integer(2))
+    assert len({made, with_replacement([PureDP(e)] * 2, q, 2)}) == 2
 
 
 def test_they_are_values():

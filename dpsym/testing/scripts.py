@@ -103,6 +103,7 @@ class Code:
             return self._call("dp.parallel", map(self.of, item.parts))
         if isinstance(item, Subsampled):
             given = [self.of(item.subject), self.of(item.rate), f"method={item.method!r}"]
+            given += [] if item.draws is None else [f"draws={item.draws}"]
             return self._call("dp.subsample", given)
         if isinstance(item, Filtered):
             given = [self.of(x) for x in (item.subject, item.parameter, item.budget)]

@@ -31,7 +31,7 @@ from dpsym.mechanisms import (
     noise,
 )
 from dpsym.mechanisms.noise import NOISES, Noise
-from dpsym.stages import METHODS, filtered, group, parallel, repeat, subsample
+from dpsym.stages import filtered, group, parallel, repeat, subsample
 from dpsym.testing.numbers import integers, rationals
 from dpsym.testing.registry import COMBINATORS, FIELDS, exact, made, register, strategy_for
 
@@ -362,8 +362,20 @@ def _grouped() -> SearchStrategy[Any]:
 
 @register("subsample")
 def _sampled() -> SearchStrategy[Any]:
-    methods = st.sampled_from(tuple(METHODS))
-    return st.builds(subsample, _ones(), exact(rationals(0, 1)), methods)
+    rates = exact(rationals(0, 1))
+    ways: list[tuple[str, int | None]] = [("poisson", None), ("without_replacement", None)]
+    ways += [("with_replacement", draws) for draws in (1, 2, 3)]
+    one = st.builds(
+        lambda subject, rate, way: subsample(subject, rate, *way),
+        _ones(),
+        rates,
+        st.sampled_from(ways),
+    )
+    lists = st.lists(guarantees(), min_size=1, max_size=3)
+    each = st.builds(
+        lambda known, rate: subsample(known, rate, "with_replacement", len(known)), lists, rates
+    )
+    return st.one_of(one, each)
 
 
 @register("parallel")

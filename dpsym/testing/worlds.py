@@ -225,10 +225,11 @@ def _known(mechanism: Mechanism) -> bool:
 def _sampled(part: Subsampled) -> Iterator[World]:
     """With a record in the sample, or without it: q A + (1 - q) B against B.
 
-    For samples of a fixed size the record that takes its place may be one like the other's.
+    For samples of a fixed size the record that takes its place may be one like the other's. With
+    replacement, what is published depends only on whether the record is drawn at all.
     """
-    q = part.rate
-    for world in worlds(part.subject, one_way=True):
+    q = 1 - (1 - part.rate) ** (part.draws or 1)
+    for world in worlds(_strictest(part.subjects), one_way=True):
         if q == 1:
             yield world
             continue
@@ -250,6 +251,19 @@ def _as_one(world: World) -> Stage:
         squares = (times * (stage.distance or 0) ** 2 for stage, times in world.stages)
         return Stage(distance=sp.sqrt(sp.Add(*squares)))
     return Stage(inside=world)
+
+
+def _strictest(subjects: tuple[Any, ...]) -> Any:
+    """What has the guarantees of all."""
+    first, *others = subjects
+    if not others:
+        return first
+    if type(first) not in (PureDP, ApproxDP, ZCDP, GDP) or {type(x) for x in others} != {
+        type(first)
+    }:
+        raise NoEnclosureError("of a list of guarantees, those of one notion are known")
+    columns = zip(*([getattr(one, name) for name in first.fields] for one in subjects), strict=True)
+    return type(first)(*(sp.Min(*column) for column in columns))
 
 
 def _filtered(part: Filtered, one_way: bool) -> Iterator[World]:

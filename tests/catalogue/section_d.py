@@ -141,9 +141,20 @@ def subgauss_hs() -> Answer:
     yield from equal(mixed, q * Max(0, x - exp(e0)), [q <= 1])
 
 
-@D.entry(UNKNOWN, why="there is no language for a sum over an index")
+@D.entry(index="1 to 3 draws")
 def sub_wr_profile() -> Answer:
-    return dp.Unknown("sampling with replacement", reason=NO_SUM)
+    n = symbols("n", integer=True, positive=True)
+    rest = 1 - 1 / n
+    for draws in (1, 2, 3):
+        deltas = symbols(f"delta1:{draws + 1}", nonnegative=True)
+        known = [dp.ApproxDP(eps, own) for own in deltas]
+        step = dp.subsample(known, 1 / n, method="with_replacement", draws=draws)
+        bound = sum(
+            binomial(draws, j) * n**-j * rest ** (draws - j) * own
+            for j, own in zip(map(Rational, range(1, draws + 1)), deltas, strict=True)
+        )
+        loss = log(1 + (1 - rest**draws) * (exp(eps) - 1))
+        yield check(step, dp.ApproxDP(loss, bound), budget=60)
 
 
 @D.entry(index="the sizes 2, 4 and 8")

@@ -240,6 +240,54 @@ REFUSED = [
 ]
 
 
+def fixed(stage, weight=w):
+    """A sample of a fixed size: with one record, with another, with neither."""
+    links = tuple(Link(i, j, stage) for i, j in ((0, 1), (0, 2), (1, 2)))
+    return Blend((weight, ZERO, 1 - weight), (ZERO, weight, 1 - weight), links)
+
+
+def one_of(first, other, places=((0, 2), (1, 3)), p=(w, 1 - w, ZERO, ZERO)):
+    links = tuple(Link(*place, stage) for place, stage in zip(places, (first, other), strict=True))
+    return Blend(p, (ZERO, ZERO, w, 1 - w), links)
+
+
+PAIR = fixed(PURE)
+EQUAL = mixed((fmpq(1, 2), fmpq(0), fmpq(1, 2)), (fmpq(0), fmpq(1, 2), fmpq(1, 2)), R2, R0, R1)
+CLOSER = Assumed((pure(LOG2 / 2),))
+NESTED = [
+    (one_of(PAIR, PAIR), None),
+    (one_of(PAIR, one_of(PAIR, PAIR)), None),
+    (one_of(PAIR, fixed(Group(PURE, num(2)))), None),
+    (one_of(fixed(Group(PURE, k)), fixed(Group(Group(PURE, num(2)), k))), None),
+    # one of the two says more than the other, and the pair is to be in both
+    (one_of(PAIR, fixed(CLOSER)), "a stage's guarantee"),
+    (one_of(fixed(Group(CLOSER, num(2))), PAIR), "a stage's guarantee"),
+    (one_of(PAIR, one_of(fixed(CLOSER), PAIR)), "a stage's guarantee"),
+    (one_of(PAIR, fixed(PURE, w / 2)), "a mixture of the distributions"),
+    (one_of(PAIR, fixed(Repeated(PURE, num(2)))), "stages that are guarantees"),
+    (one_of(PAIR, fixed(PAIR)), "stages that are guarantees"),
+    (one_of(PAIR, PURE), "a probability each"),
+    # a link of two distributions that are both for P, from Q to P, and one for both
+    (one_of(PAIR, PAIR, places=((0, 1), (1, 3))), "a probability each"),
+    (one_of(PAIR, PAIR, places=((0, 2), (3, 1))), "a probability each"),
+    (one_of(PAIR, PAIR, p=(w, ZERO, 1 - w, ZERO)), "a probability each"),
+    (one_of(PAIR, PAIR, p=(2 * w, 2 * w - 1, ZERO, ZERO)), None),
+    (one_of(PAIR, PAIR, p=(w, w / 2, ZERO, ZERO)), "weights with the sum 1"),
+    (one_of(PAIR, PAIR, p=(3 * w, 1 - 3 * w, ZERO, ZERO)), "weights that are nonnegative"),
+]
+
+
+@pytest.mark.parametrize(("stage", "reason"), NESTED)
+def test_a_witness_is_the_same_pair_for_all_parts(stage, reason):
+    statement = goal(stage, LOG2 / 4)
+    if reason is None:
+        assert refute(statement, at(), EQUAL).statement == statement
+        return
+    with pytest.raises(Refusal) as caught:
+        refute(statement, at(), EQUAL)
+    assert reason in str(caught.value)
+
+
 @pytest.mark.parametrize(("statement", "values", "witness", "reason"), REFUSED)
 def test_no_witness(statement, values, witness, reason):
     with pytest.raises(Refusal) as caught:

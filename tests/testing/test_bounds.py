@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 import dpsym as dp
 from dpsym import testing
+from dpsym.enclosures.failures import NoEnclosureError
 from dpsym.enclosures.numbers import ball
 from dpsym.testing import lower_bound
 from dpsym.testing.bounds import BOUNDED
@@ -253,6 +254,19 @@ def test_a_sample_of_many_noisy_answers():
     at = mp.log(1 + (mp.e - 1) / 4)
     below, whole = delta(sampled, R(str(mp.nstr(at, 15)))), delta(eight, 1)
     close_below(below, mp.mpf(whole.numerator) / whole.denominator / 4, 1e-3)
+
+
+def test_sampling_with_replacement():
+    """What is published of whether the record is drawn at all."""
+    some = 1 - mp.mpf(9) ** 3 / 10**3
+    for subject in (dp.PureDP(1), dp.RandomizedResponse(1), [dp.PureDP(k) for k in (1, 2, 3)]):
+        made = dp.subsample(subject, R(1, 10), "with_replacement", draws=3)
+        close_below(least(made, dp.PureDP), mp.log(1 + some * (mp.e - 1)), 1e-6)
+    known = [dp.ApproxDP(0, R(1, k)) for k in (10, 20)]
+    made = dp.subsample(known, R(1, 10), "with_replacement", draws=2)
+    close_below(delta(made, 0), mp.mpf(19) / 100 / 20, 1e-6)
+    with pytest.raises(NoEnclosureError, match="of a list of guarantees"):
+        least(dp.subsample([dp.PureDP(1), dp.ZCDP(1)], R(1, 2), "with_replacement", 2), dp.PureDP)
 
 
 def test_groups():

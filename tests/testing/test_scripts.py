@@ -46,6 +46,7 @@ def test_subjects_survive(subject):
         dp.PureDP(2 ** sp.Rational(1, 3) + sp.exp(-b / 7)),
         dp.DensityPair(sp.exp(-x / b) / b, 2 * sp.exp(-2 * x), x, sp.Interval.Lopen(0, sp.oo)),
         dp.both(dp.GDP(b), dp.TCDP(b, 3)),
+        dp.subsample([dp.PureDP(b), dp.PureDP(2 * b)], 1 / b, "with_replacement", draws=2),
         dp.AdditiveNoise(dp.noise.Density(1 / (sp.pi * (1 + x**2)), x, normalised=False), 1),
     ],
 )

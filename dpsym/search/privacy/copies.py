@@ -31,6 +31,7 @@ from dpsym.kernel.statements import (
 )
 from dpsym.kernel.statements import parts as inner
 from dpsym.kernel.terms import ONE, ZERO, var
+from dpsym.kernel.theorems import Theorem
 from dpsym.search.privacy import library, whole_orders
 from dpsym.search.privacy.blends import multipliers
 from dpsym.search.privacy.chains import Orders, is_chain, orders
@@ -42,6 +43,9 @@ from dpsym.search.privacy.stages import (
     Total,
     before_sampling,
     by_inner_loss,
+    is_either,
+    of_each,
+    of_sample,
     parts,
     sampled,
     totals,
@@ -115,7 +119,13 @@ class Copies(Steps):
         """What a mechanism is suggested to have, and what the claim asks for; or what a stage that
         is made of others may have, if it is a part of another one."""
         for claim in goal.claims:
-            if isinstance(whole, Blend) and not is_chain(whole):
+            if isinstance(whole, Blend) and is_either(whole) and isinstance(single, Blend):
+                yield from of_each(single, claim, self.known)
+            elif isinstance(whole, Blend) and not is_chain(whole):
+                if isinstance(single, Group):
+                    for one in wholes(single, claim, self.known):
+                        if any(meets(own, claim, goal) for own in of_sample(whole, one, claim)):
+                            yield one
                 needed = before_sampling(whole, claim, goal.facts)
                 if needed is not None:
                     yield needed
@@ -279,6 +289,13 @@ class Copies(Steps):
         if DEFINITIONS[claim.name].member is not None:
             return self.apply(goal, "every", name=new_name(goal, "alpha"))
         for total in sampled(stage, claim):
+            if claim.two_way and total.two_way and same(total, claim, goal):
+                theorem = self.of_any_rate(stage, claim)
+                try:
+                    if theorem is not None:
+                        return self.used(goal, theorem)
+                except Stuck:
+                    self.left()
             if not is_chain(stage) and not same(total, claim, goal) and meets(total, claim, goal):
                 try:
                     return self.apply(goal, "cut", first=0, last=0, guarantees=(total,))
@@ -310,6 +327,19 @@ class Copies(Steps):
                 self.left()
                 stuck = failed
         raise stuck
+
+    def of_any_rate(self, stage: Blend, claim: Guarantee) -> library.Use | None:
+        """The theorem with a variable for a rate that is an expression."""
+        if stage.p[0].op in ("var", "num") and not is_either(stage):
+            return None
+        return library.sample(stage, claim, sampled, self.lemma_at_rates)
+
+    def lemma_at_rates(self, statement: Statement) -> Theorem | None:
+        try:
+            return self.theorem(statement)
+        except Stuck:
+            self.left()
+            return None
 
     def by_orders(self, goal: Statement, found: Orders, link: int) -> Proof:
         if link == len(found.links):

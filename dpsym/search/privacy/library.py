@@ -6,8 +6,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from dpsym.kernel.definitions import conditions
-from dpsym.kernel.statements import REAL, Assumed, Blend, Fact, Guarantee, Stage, Statement
-from dpsym.kernel.terms import ZERO, Term, exp, power, sqrt, substitute, var
+from dpsym.kernel.statements import REAL, Assumed, Blend, Fact, Guarantee, Link, Stage, Statement
+from dpsym.kernel.terms import ONE, ZERO, Term, exp, power, sqrt, substitute, var
 from dpsym.kernel.theorems import Theorem
 from dpsym.search.privacy.families import Sum, conversions, sums, weakening
 
@@ -78,6 +78,34 @@ def _by_total(rename: Abstraction, found: Sum) -> Sum:
     facts = Fact(x, ">"), Fact(whole, ">"), Fact(rest, ">")
     second = replace(found.second, args=(sqrt(rest),))
     return Sum(found.first, second, replace(found.total, args=(whole,)), facts)
+
+
+def sample(
+    stage: Blend,
+    claim: Guarantee,
+    totals: Callable[[Blend, Guarantee], Iterator[Guarantee]],
+    prove: Prove,
+) -> Use | None:
+    """The theorem about a sample, or one of two pairs, with a variable for the rate."""
+    rename = Abstraction()
+    first = stage.p[0]
+    rate = rename.variable(first)
+    known = {ZERO: ZERO, ONE: ONE, first: rate}
+    p, q = (tuple(known.get(w, 1 - rate) for w in side) for side in (stage.p, stage.q))
+    links, facts = list[Link](), [Fact(rate, ">="), Fact(1 - rate, ">=")]
+    for link in stage.links:
+        given = link.stage.guarantees if isinstance(link.stage, Assumed) else ()
+        found = next((one for one in given if one.name == claim.name and one.two_way), None)
+        if found is None:
+            return None
+        one = rename(found)
+        links.append(replace(link, stage=Assumed((one,))))
+        facts += [Fact(arg, ">=") for arg in one.args if arg is not None]
+    made = Blend(p, q, tuple(links))
+    for total in totals(made, claim):
+        theorem = _theorem(rename, tuple(dict.fromkeys(facts)), (made,), total, prove)
+        return None if theorem is None else (theorem, rename.mapping)
+    return None
 
 
 def chain(stage: Blend, claim: Guarantee, prove: Prove) -> Use | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, replace
 from functools import reduce
+from itertools import product
 from typing import Any
 
 from flint import fmpq
@@ -111,13 +112,15 @@ def wholes(stage: Stage | Inner, claim: Guarantee, known: Known) -> Iterator[Gua
     elif isinstance(stage, (Repeated, Group)):
         each = wholes(stage.stage, both, known)
         yield from (total.many for total in _totals(stage, each, both))
+    elif isinstance(stage, Blend) and is_either(stage):
+        yield from _mixed(stage, [list(wholes(part.stage, both, known)) for part in stage.links])
     elif isinstance(stage, Blend):
         sure = alone(stage)
         if sure is not None:
             yield from wholes(sure, both, known)
             return
         for one in wholes(stage.links[0].stage, both, known):
-            yield from _sampled(stage, one, both)
+            yield from of_sample(stage, one, both)
     elif isinstance(stage, Filter):
         spent = {stage.name: stage.budget}
         yield from (one.substitute(spent) for one in stage.stage.guarantees)
@@ -186,12 +189,49 @@ def concentrations(first: Guarantee, second: Guarantee) -> list[Sum]:
 def sampled(stage: Blend, claim: Guarantee) -> Iterator[Guarantee]:
     """What a sample of a guaranteed mechanism has, by the theorems (Balle, Barthe and Gaboardi
     (2018), Theorems 8 and 9)."""
+    if is_either(stage):
+        yield from either(stage)
+        return
     assumed = stage.links[0].stage
     for one in assumed.guarantees if isinstance(assumed, Assumed) else ():
-        yield from _sampled(stage, one, claim)
+        yield from of_sample(stage, one, claim)
 
 
-def _sampled(stage: Blend, one: Guarantee, claim: Guarantee) -> Iterator[Guarantee]:
+def is_either(stage: Blend) -> bool:
+    """Whether it is one of two pairs, each with some probability."""
+    places = [(link.first, link.second) for link in stage.links]
+    apart = stage.p[2:] == stage.q[:2] == (ZERO, ZERO) and stage.p[:2] == stage.q[2:]
+    return places == [(0, 2), (1, 3)] and apart
+
+
+def either(stage: Blend) -> Iterator[Guarantee]:
+    """What one of two pairs has of which the same is known, but for delta."""
+    known = (link.stage for link in stage.links)
+    yield from _mixed(stage, [list(one.guarantees) for one in known if isinstance(one, Assumed)])
+
+
+def of_each(single: Blend, claim: Guarantee, known: Known) -> Iterator[Guarantee]:
+    """What one of two pairs needs: the epsilon that is claimed, at the delta that it has."""
+    if claim.name == "PureDP":
+        yield replace(claim, two_way=True, reverse=False)
+    for one in wholes(single, claim, known) if claim.name == "ApproxDP" else ():
+        if one.name in ("PureDP", "ApproxDP"):
+            mass = one.args[1] if one.name == "ApproxDP" else ZERO
+            yield Guarantee("ApproxDP", (claim.args[0], mass))
+
+
+def _mixed(stage: Blend, each: list[list[Guarantee]]) -> Iterator[Guarantee]:
+    for one, other in product(*each) if len(each) == 2 else ():
+        (first, *masses), (second, *more) = one.args, other.args
+        if one.name == other.name and one.name in ("PureDP", "ApproxDP") and first and second:
+            pairs = zip(stage.p, (*masses, *more), strict=False)
+            mean = [tm.add(*(w * mass for w, mass in pairs if mass))] if masses else []
+            loss = first if first is second else tm.maximum(first, second)
+            yield Guarantee(one.name, (loss, *mean))
+
+
+def of_sample(stage: Blend, one: Guarantee, claim: Guarantee) -> Iterator[Guarantee]:
+    """What a sample has by one guarantee of the mechanism."""
     rate, first, order = stage.p[0], one.args[0], whole_order(claim)
     found = None if order is None else divergence(stage, (one,), order)
     if found is not None:

@@ -13,7 +13,7 @@ from dpsym.kernel.refusal import Refusal
 from dpsym.kernel.rules import step
 from dpsym.kernel.rules_privacy import statement_obligations
 from dpsym.kernel.sequents import Sequent
-from dpsym.kernel.statements import Guarantee, Inner, Mechanism, Stage, Statement
+from dpsym.kernel.statements import Blend, Guarantee, Inner, Mechanism, Stage, Statement
 from dpsym.kernel.theorems import Theorem, prove
 from dpsym.search import leaf
 from dpsym.search.integrals.growth import growing
@@ -22,6 +22,7 @@ from dpsym.search.privacy import library
 from dpsym.search.privacy.blends import at_kinks
 from dpsym.search.privacy.leaves import prove_leaf
 from dpsym.search.privacy.sampling import in_odds
+from dpsym.search.privacy.stages import is_either
 
 LEAF_SECONDS, PATIENT_SECONDS = 10.0, 30.0
 Suggestions = tuple[tuple[Mechanism, tuple[Guarantee, ...]], ...]
@@ -145,7 +146,10 @@ def _guesses(goal: Statement, rule: str, premise: Sequent) -> Iterable[tuple[Hin
         return growing(goal, premise)
     if rule != "blended":
         return ()
-    return itertools.chain(in_odds(premise, goal.stages[0]), at_kinks(premise))
+    (stage,) = goal.stages
+    if isinstance(stage, Blend) and is_either(stage):
+        return ()
+    return itertools.chain(in_odds(premise, stage), at_kinks(premise))
 
 
 def _effort(premise: Sequent | Statement) -> int:

@@ -15,8 +15,8 @@ from flint import fmpq
 from numpy.typing import NDArray
 
 from dpsym.kernel.definitions import P_RAY, Q_RAY
-from dpsym.kernel.statements import Assumed, Blend, Group, Statement
-from dpsym.refutations import Atom, Refutation
+from dpsym.kernel.statements import Assumed, Blend, Group, Stage, Statement
+from dpsym.refutations import Atom, Refutation, apart
 from dpsym.search.leaf.budget import Budget
 from dpsym.search.refutation.abstract import accepted
 from dpsym.search.refutation.curves import Array
@@ -82,20 +82,32 @@ def _made(statement: Statement, values: Values, grid: tuple[fmpq, ...]) -> _Made
         first, last = (tuple(fmpq(int(i == j)) for i in range(k + 1)) for j in (0, k))
         places = [(i, i + 1, stage.stage) for i in range(k)]
     elif isinstance(stage, Blend):
-        weights = [[rational(w, values) for w in ws] for ws in (stage.p, stage.q)]
-        if any(w is None for ws in weights for w in ws):
+        samples = same_pairs(stage)
+        ways = {(sample.p, sample.q) for sample in samples}
+        weights = [[rational(w, values) for w in ws] for ws in ways.pop()]
+        if ways or any(w is None for ws in weights for w in ws):
             return None
         first, last = (tuple(w for w in ws if w is not None) for ws in weights)
-        places = [(link.first, link.second, link.stage) for link in stage.links]
+        places = [(x.first, x.second, x.stage) for sample in samples for x in sample.links]
     else:
         return None
     links = []
     for i, j, single in places:
+        while isinstance(single, Group) and isinstance(stage, Blend):
+            single = single.stage  # a chain of it and of equal ones
         if not isinstance(single, Assumed):
             return None
         items = (item for g in single.guarantees for item in enough(g, grid))
         links.append((i, j, StageAt(items, values)))
     return _Made(first, last, tuple(links))
+
+
+def same_pairs(stage: Stage) -> list[Blend]:
+    """The blends of which this is one or the other: a pair that is in all of them is in it."""
+    if not isinstance(stage, Blend) or not apart(stage):
+        return [stage] if isinstance(stage, Blend) else []
+    inside = [link.stage for link in stage.links]
+    return [one for part in inside if isinstance(part, Blend) for one in same_pairs(part)]
 
 
 def _columns(made: _Made, here: Problem) -> Iterator[Table]:

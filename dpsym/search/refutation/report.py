@@ -27,6 +27,7 @@ from dpsym.kernel.terms import Term
 from dpsym.printing import show
 from dpsym.refutations import Atom, Output, Refutation
 from dpsym.search.refutation.exact import Values, at
+from dpsym.search.refutation.made import same_pairs
 from dpsym.search.refutation.measures import (
     Between,
     Outcomes,
@@ -155,15 +156,20 @@ def _made(refutation: Refutation, stage: Stage, outcomes: tuple[Atom, ...]) -> I
     count = len(outcomes[0].under)
     for i in range(count):
         yield f"R{i}: {', '.join(str(atom.under[i]) for atom in outcomes)}"
-    chain = (
-        [Link(i, i + 1, stage.stage) for i in range(count - 1)] if isinstance(stage, Group) else []
-    )
-    for link in stage.links if isinstance(stage, Blend) else chain:
-        if isinstance(link.stage, Assumed):
+    links = [link for one in same_pairs(stage) for link in one.links]
+    if isinstance(stage, Group):
+        links = [Link(i, i + 1, stage.stage) for i in range(count - 1)]
+    told = set[str]()
+    for link in links:
+        inner = link.stage.stage if isinstance(link.stage, Group) else link.stage
+        if isinstance(inner, Assumed):
             pairs = [(atom.under[link.first], atom.under[link.second]) for atom in outcomes]
-            for guarantee in link.stage.guarantees:
+            for guarantee in inner.guarantees:
                 for line in _held(refutation, guarantee, pairs):
-                    yield f"R{link.first}, R{link.second}: {line}"
+                    shown = f"R{link.first}, R{link.second}: {line}"
+                    if shown not in told:
+                        told.add(shown)
+                        yield shown
 
 
 def _merged(outcomes: tuple[Atom, ...]) -> Iterator[str]:
