@@ -18,8 +18,10 @@ from dpsym.enclosures import Enclosure
 from dpsym.errors import DpsymError, InputError
 from dpsym.formulas import proposals
 from dpsym.goals import goal_text
-from dpsym.guarantees import Guarantee, MomentBound, both
+from dpsym.guarantees import NOTIONS, Guarantee, MomentBound, both
+from dpsym.kernel import statements
 from dpsym.kernel.refusal import Refusal
+from dpsym.kernel.terms import Term
 from dpsym.kernel.theorems import Theorem
 from dpsym.mechanisms.base import Mechanism
 from dpsym.refutations import Refutation
@@ -28,9 +30,11 @@ from dpsym.search.leaf.budget import Budget, OutOfBudget
 from dpsym.search.optimal import extremes, nested
 from dpsym.search.optimal.best import Answer, Question, Unsuited, Vacuous, best
 from dpsym.search.optimal.pieces import Failed
-from dpsym.search.optimal.totals import Total, by_totals
+from dpsym.search.optimal.totals import Total, by_totals, totals
 from dpsym.search.privacy.steps import Stuck
+from dpsym.search.privacy.whole_orders import above
 from dpsym.search.refutation import refute_statement
+from dpsym.search.refutation.exact import rational
 from dpsym.translate import symbols_of
 from dpsym.verdicts import Proved, Refuted, Unknown
 from dpsym.witnesses import Witness
@@ -336,10 +340,23 @@ class _Bounding:
         if isinstance(self.subject, Mechanism) and self.numbers:
             with suppress(DpsymError):
                 yield self.subject.enclose(self.claim, self.symbol, where=None).upper
-        try:
+        with suppress(DpsymError):
             yield from proposals(self.subject, self.claim, self.symbol)
-        except DpsymError:
+        if self.numbers:
+            for one in totals(self.goal.statement, self.goal.suggestions):
+                yield from self.of_whole(one)
+
+    def of_whole(self, one: statements.Guarantee) -> Iterator[sp.Expr]:
+        """What follows from what the subject may have in all."""
+        kind = NOTIONS.get(one.name)
+        values = [_value(arg) for arg in one.args if arg is not None]
+        if kind is None or self.goal.statement.stages == (statements.Assumed((one,)),):
             return
+        with suppress(DpsymError):
+            given = kind(*map(_rational, values))
+            found = bound(given, self.claim, self.symbol, budget=max(1e-3, self.left() / 4))
+            if isinstance(found, Bound) and found.upper.is_finite:
+                yield found.upper
 
     def with_upper(self, value: sp.Expr) -> Bound | None:
         """The proposal as an upper end, if it is proved, with a witness just below it."""
@@ -385,6 +402,13 @@ class _Bounding:
             if found is not None:
                 return value, self.refuted(found)
         return None, None
+
+
+def _value(item: Term) -> fmpq:
+    """The number, or one just above."""
+    known = rational(item, {})
+    value = above(item).value if known is None else known
+    return value if isinstance(value, fmpq) else fmpq(0)
 
 
 def _rational(value: fmpq) -> sp.Rational:

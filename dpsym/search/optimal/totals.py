@@ -58,11 +58,11 @@ def _wholes(statement: Statement, suggestions: Suggestions) -> tuple[Guarantee, 
         return tuple(one for own, some in suggestions if own == mechanism for one in some)
 
     whole = Joint(statement.stages)  # type: ignore[arg-type]
-    if not sampled(statement.stages):
-        every = wholes(whole, statement.claims[0], known)
-        return tuple(dict.fromkeys(one for one in every if one.two_way))[:_MOST]
-    best_order = best_of(statement, known)
-    return () if best_order is None else (best_order,)
+    best_order = best_of(statement, known) if sampled(statement.stages) else None
+    if best_order is not None:
+        return (best_order,)
+    every = wholes(whole, statement.claims[0], known)
+    return tuple(dict.fromkeys(one for one in every if one.two_way))[:_MOST]
 
 
 def _sums(stages: tuple[Stage, ...]) -> tuple[Guarantee, ...]:

@@ -92,6 +92,8 @@ def _chained(one: Guarantee, count: Term, claim: Guarantee) -> Iterator[Total]:
     *first, last = (arg for arg in one.args if arg is not None)
     if one.name in ("PureDP", "GDP"):
         yield Total(one, _with(one, count * last))
+    if one.name == "BoundedRange" and one.two_way:
+        yield from _chained(Guarantee("PureDP", one.args), count, claim)
     if one.name == "ApproxDP":
         loss = first[0]
         growth = count

@@ -108,7 +108,7 @@ def best_of(goal: Statement, known: Known) -> Guarantee | None:
 
 
 def _divergence(n: int, total: Term) -> Guarantee:
-    return Guarantee("RenyiDP", (num(n), total if total.vars else _above(total)))
+    return Guarantee("RenyiDP", (num(n), total if total.vars else above(total)))
 
 
 def _totals(goal: Statement, known: Known, orders: Iterable[int]) -> Iterator[tuple[int, Term]]:
@@ -122,7 +122,7 @@ def _totals(goal: Statement, known: Known, orders: Iterable[int]) -> Iterator[tu
         yield n, total
 
 
-def _above(item: Term) -> Term:
+def above(item: Term) -> Term:
     """A short number just above, if that can be told."""
     with precision(_BITS):
         high = exact(Evaluator({}, True)(item)[1])
