@@ -18,12 +18,14 @@ from dpsym.enclosures import Enclosure
 from dpsym.errors import DpsymError, InputError
 from dpsym.formulas import proposals
 from dpsym.goals import goal_text
-from dpsym.guarantees import NOTIONS, Guarantee, MomentBound, both
+from dpsym.guarantees import GDP, NOTIONS, Guarantee, MomentBound, both
 from dpsym.kernel import statements
 from dpsym.kernel.refusal import Refusal
 from dpsym.kernel.terms import Term
 from dpsym.kernel.theorems import Theorem
+from dpsym.mechanisms.additive import AdditiveNoise
 from dpsym.mechanisms.base import Mechanism
+from dpsym.mechanisms.noise.normal import Gaussian
 from dpsym.refutations import Refutation
 from dpsym.results import Result
 from dpsym.search.leaf.budget import Budget, OutOfBudget
@@ -337,9 +339,12 @@ class _Bounding:
         yield from dict.fromkeys(found)
 
     def proposed(self) -> Iterator[sp.Expr]:
-        if isinstance(self.subject, Mechanism) and self.numbers:
+        explicit = self.subject
+        if isinstance(explicit, GDP) and self.numbers and not explicit.one_way:
+            explicit = AdditiveNoise(Gaussian(sigma=1 / explicit.mu), 1)  # what it compares with
+        if isinstance(explicit, Mechanism) and self.numbers:
             with suppress(DpsymError):
-                yield self.subject.enclose(self.claim, self.symbol, where=None).upper
+                yield explicit.enclose(self.claim, self.symbol, where=None).upper
         with suppress(DpsymError):
             yield from proposals(self.subject, self.claim, self.symbol)
         if self.numbers:
