@@ -96,7 +96,7 @@ class Prover(Copies, Explicit, Specialising, Totals):
                 return self.apply(goal, "cut", first=index, last=index, guarantees=(known,))
         for index, stage in enumerate(goal.stages):
             if isinstance(stage, Choice):
-                return self.apply(goal, "each", stage=index)
+                return self.each(goal, index)
         inner = self.of_inner_mechanisms(goal)
         if inner is not None:
             return inner
@@ -127,6 +127,15 @@ class Prover(Copies, Explicit, Specialising, Totals):
                 if first is None or (stuck.remaining and not first.remaining):
                     first = stuck
         raise first or Stuck("no rule applies")
+
+    def each(self, goal: Statement, index: int) -> Proof:
+        """For each of the mechanisms in a choice; what an explicit one has may be of use."""
+        parameters = {"stage": index}
+        proofs = [
+            self.sequent(one) if isinstance(one, Sequent) else self.mechanisms(one, 0)
+            for one in step(goal, "each", parameters)
+        ]
+        return Proof("each", parameters, tuple(proofs))
 
     def processed(self, goal: Statement, index: int, stage: Processed) -> Proof:
         """By convexity of what is known of the mechanism, or of the claim, which it has."""
