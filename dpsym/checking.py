@@ -11,6 +11,7 @@ from flint import fmpq
 
 from dpsym import recalled
 from dpsym.claims import Goal, read_claim, read_inequality
+from dpsym.emptiness import no_pair, no_values
 from dpsym.errors import InputError, ProofError, TooLargeError
 from dpsym.goals import goal_text
 from dpsym.hints import read_hints
@@ -29,7 +30,6 @@ from dpsym.search import leaf
 from dpsym.search.leaf.hinted import Hint
 from dpsym.search.privacy.prover import prove_statement
 from dpsym.search.privacy.steps import Stuck
-from dpsym.search.samples import points
 from dpsym.undefined import refuse_undefined, shown_values
 from dpsym.verdicts import Proved, Refuted, Unknown, Vacuous, Verdict
 from dpsym.wellformed import DISTRIBUTIONS, look_at_masses
@@ -44,9 +44,9 @@ DEFAULT_BUDGET = 60.0
 _MOST = 86_400.0
 TOO_MUCH = (TooLarge, RecursionError, MemoryError)  # what ends a search, but its time
 _UNDEFINED_FIRST, _UNDEFINED_LAST = 0.15, 1.0  # seconds, for each sub-term and for all of them
-_SIGN_SECONDS, _ROW_SECONDS, _DOMAIN_SECONDS = 1.0, 5.0, 5.0
+_SIGN_SECONDS, _ROW_SECONDS = 1.0, 5.0
 # shares of the budget
-_FIRST_PROOF, _REFUTATION, _DOMAIN, _MASSES = 0.35, 0.35, 0.3, 0.15
+_FIRST_PROOF, _REFUTATION, _MASSES = 0.35, 0.35, 0.15
 _MULTIPLIERS = 0.3
 _PROVE, _NUMBERS, _REFUTE = "prove", "numbers", "refute"
 _LOOKS = (0.01, _PROVE), (0.02, _REFUTE), (0.12, _PROVE)
@@ -198,7 +198,7 @@ def _inequality(
     started: float,
     limit: float,
 ) -> Verdict:
-    empty = _emptiness(scope, sequent.hypotheses, text, limit)
+    empty = no_values(scope, sequent.hypotheses, text, limit)
     if empty is not None:
         return empty
     if not scope.dropped:
@@ -266,7 +266,7 @@ class _Check:
 
     def _verdict(self) -> Verdict:
         statement = self.goal.statement
-        empty = _emptiness(self.goal.scope, statement.facts, self.text, self.limit)
+        empty = vacuous(self.goal, self.limit)
         if empty is not None:
             return empty
         open_rows = self.rows()
@@ -386,17 +386,11 @@ def _dropped(scope: Scope) -> str:
     return f"a witness was found, but it may not respect what the kernel cannot express: {names}"
 
 
-def _emptiness(scope: Scope, facts: Facts, text: str, limit: float) -> Vacuous | None:
-    """The verdict if no values satisfy the conditions."""
-    if scope.vacuous:
-        return Vacuous(text, reason="a condition of where is false")
-    if points(scope.variables, facts, count=1):
-        return None
-    seconds = min(_DOMAIN_SECONDS, _DOMAIN * limit)
-    answer = leaf.prove(Sequent(facts, Fact(tm.MINUS_ONE, ">=")), seconds)
-    if isinstance(answer, Lemma):
-        return Vacuous(text, reason="the conditions contradict each other")
-    return None
+def vacuous(goal: Goal, limit: float) -> Vacuous | None:
+    """The verdict if nothing meets the conditions: no values, or no pair of distributions."""
+    text, facts = goal_text(goal.statement), goal.statement.facts
+    empty = no_values(goal.scope, facts, text, limit)
+    return no_pair(goal.statement, text, limit) if empty is None else empty
 
 
 def sign_of(term: Term, facts: Facts) -> str | None:

@@ -176,7 +176,10 @@ class Unknown(Verdict):
     reason: str = ""
 
     def _grounds(self) -> list[str]:
-        left = [f"left to prove: {item}" for item in self.remaining]
+        """The reason, and what is left unless that is the claim itself."""
+        claim = self.statement.split()
+        items = [str(item) for item in self.remaining]
+        left = [f"left to prove: {item}" for item in items if item.split() != claim]
         return [self.reason, *left] if self.reason else left
 
 

@@ -51,7 +51,7 @@ class Unsuited(Exception):
     """The statement is not of the kind that this search is for."""
 
 
-class Vacuous(Exception):
+class Infeasible(Exception):
     """No pair of distributions seems to meet the guarantees."""
 
 
@@ -115,7 +115,7 @@ def guarantees(statement: Statement) -> tuple[Guarantee, ...]:
 
 
 def best(question: Question, budget: Budget) -> Answer:
-    """Both ends; raises Unsuited, Vacuous or OutOfBudget."""
+    """Both ends; raises Unsuited, Infeasible or OutOfBudget."""
     search, sides, forms = _prepared(question, budget)
     if any(isinstance(item, Support) for items in forms for item in items):
         return search.largest_loss(forms)
@@ -130,7 +130,7 @@ def best(question: Question, budget: Budget) -> Answer:
 
 
 def settled(statement: Statement, budget: Budget) -> Theorem:
-    """A theorem about one stage at numbers, by the best multipliers; raises Unsuited, Vacuous or
+    """A theorem about one stage at numbers, by the best multipliers; raises Unsuited, Infeasible or
     OutOfBudget, and Failed if the claim is false, or as good as the best one."""
     if statement.variables:
         raise Unsuited("a claim at numbers")
@@ -227,7 +227,7 @@ class _Search:
         found = problem.solve(close)
         if found is None:
             if any(sign(item.bound - item.form.at(ONE)) < 0 for item in problem.moments):
-                raise Vacuous  # not even P = Q, which is best for convex functions
+                raise Infeasible  # not even P = Q, which is best for convex functions
             raise Unsuited("a linear program with a solution")
         return problem, found
 
