@@ -30,8 +30,10 @@ def between(low: sp.Rational, high: sp.Rational) -> tuple[str, str]:
 def decimals(value: sp.Rational, up: bool | None = None) -> str:
     """One number: as it is if that is short, else rounded up or down (``None``: a fraction).
 
-    >>> decimals(sp.Rational(1, 3)), decimals(sp.Rational(11, 40)), decimals(sp.Rational(1, 3), True)
-    ('1/3', '0.275', '0.333333333334')
+    >>> decimals(sp.Rational(1, 3)), decimals(sp.Rational(1, 3), up=True)
+    ('1/3', '0.333333333334')
+    >>> decimals(sp.Rational(11, 40), up=True)
+    '0.275'
     """
     size = _power(abs(value))
     for places in range(_LONGEST - min(size, 0)):
