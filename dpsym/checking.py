@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from flint import fmpq
@@ -19,7 +21,7 @@ from dpsym.kernel import terms as tm
 from dpsym.kernel.proofs import Lemma
 from dpsym.kernel.refusal import Refusal, TooLarge
 from dpsym.kernel.sequents import Facts, Sequent, context
-from dpsym.kernel.statements import INTEGER, Fact, Mechanism
+from dpsym.kernel.statements import INTEGER, Fact, Group, Mechanism, Repeated, Statement, shapes
 from dpsym.kernel.terms import Term
 from dpsym.kernel.theorems import Theorem
 from dpsym.openings import open_goals
@@ -27,6 +29,7 @@ from dpsym.printing import show_fact
 from dpsym.results import Result
 from dpsym.scope import Scope
 from dpsym.search import leaf
+from dpsym.search.leaf.budget import looking
 from dpsym.search.leaf.hinted import Hint
 from dpsym.search.privacy.prover import prove_statement
 from dpsym.search.privacy.steps import Stuck
@@ -49,6 +52,7 @@ _SIGN_SECONDS, _ROW_SECONDS = 1.0, 5.0
 _FIRST_PROOF, _REFUTATION, _MASSES = 0.35, 0.35, 0.15
 _MULTIPLIERS = 0.3
 _PROVE, _NUMBERS, _REFUTE = "prove", "numbers", "refute"
+_BETWEEN = (0.4, 1.0), (2.0, 4.0)  # after so many seconds, for so many
 _LOOKS = (0.01, _PROVE), (0.02, _REFUTE), (0.12, _PROVE)
 
 
@@ -298,9 +302,9 @@ class _Check:
                     return refuted
             elif stuck is None or stuck.out_of_time:  # else more time would not help
                 try:
-                    theorem = prove_statement(
-                        statement, left * share, self.goal.suggestions, self.hints
-                    )
+                    theorem = self.proof(left * share)
+                except _Witnessed as found:
+                    return found.verdict
                 except Stuck as failed:
                     stuck = failed
                 except TOO_MUCH as error:
@@ -311,6 +315,22 @@ class _Check:
         if stuck is None:
             return self.unknown("the budget is used up")
         return self.unknown(stuck.reason, open_goals(stuck.remaining, self.goal.scope))
+
+    def proof(self, seconds: float) -> Theorem:
+        """Copies of some unknown number are what proofs take long for, while few of them may be
+        enough for a witness: short looks for one on the way."""
+
+        def look_for(most: float) -> None:
+            with suppress(*TOO_MUCH, Refusal):
+                verdict = self.refuted(most)
+                if verdict is not None:
+                    raise _Witnessed(verdict)
+
+        statement = self.goal.statement
+        looks = [] if self.computed or not has_counts(statement) else _BETWEEN
+        calls = [(after, partial(look_for, min(most, seconds / 4))) for after, most in looks]
+        with looking(*calls):
+            return prove_statement(statement, seconds, self.goal.suggestions, self.hints)
 
     def turns(self) -> tuple[tuple[float, str], ...]:
         """Shares of the time that is left, and what it is for. A claim about densities, or one
@@ -379,6 +399,20 @@ class _Check:
         return Refuted(
             self.text, Witness(found), assumptions=self.assumptions, seconds=_since(self.started)
         )
+
+
+class _Witnessed(Exception):
+    """A witness turned up during the search for a proof."""
+
+    def __init__(self, verdict: Verdict) -> None:
+        super().__init__()
+        self.verdict = verdict
+
+
+def has_counts(statement: Statement) -> bool:
+    """Whether some number of copies is not known."""
+    made = (shape for stage in statement.stages for shape in shapes(stage))
+    return any(isinstance(one, (Repeated, Group)) and bool(one.count.vars) for one in made)
 
 
 def _dropped(scope: Scope) -> str:

@@ -226,7 +226,8 @@ def _step(pair: Pair) -> Term | None:
     """The s for which q(x) is p(x - s), for densities on the whole line or masses of all integers;
     up to a sign the pair's variable: the answers of neighbours differ by it, whatever they are.
 
-    Then the pair of p(x - i s) and p(x - (i + 1) s) is this one with the outputs named otherwise."""
+    Then the pair of p(x - i s) and p(x - (i + 1) s) is this one with the outputs called otherwise.
+    """
     if len(pair.regions) != 1 or len(pair.variables) != 1:
         return None
     (region,), ((name, kind),) = pair.regions, pair.variables

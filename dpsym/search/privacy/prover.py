@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 
 from dpsym.kernel import terms as tm
@@ -28,6 +27,7 @@ from dpsym.kernel.statements import (
 from dpsym.kernel.terms import Term, substitute, var
 from dpsym.kernel.theorems import Theorem, prove
 from dpsym.search.bounds import bounds
+from dpsym.search.leaf.budget import clock
 from dpsym.search.leaf.hinted import Hint
 from dpsym.search.privacy.comparing import new_name, range_of, same
 from dpsym.search.privacy.copies import Copies
@@ -53,7 +53,7 @@ def prove_statement(
     ``suggestions`` are guarantees to prove of explicit mechanisms and build on;
     ``hints`` are for the real inequalities.
     """
-    return Prover(time.process_time() + seconds, suggestions, hints).theorem(statement)
+    return Prover(clock() + seconds, suggestions, hints).theorem(statement)
 
 
 class Prover(Copies, Explicit, Specialising, Totals):

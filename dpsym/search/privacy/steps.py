@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
@@ -17,6 +16,7 @@ from dpsym.kernel.statements import Guarantee, Inner, Mechanism, Stage, Statemen
 from dpsym.kernel.theorems import Theorem, prove
 from dpsym.search import leaf
 from dpsym.search.integrals.growth import growing
+from dpsym.search.leaf.budget import clock, look
 from dpsym.search.leaf.hinted import Hint
 from dpsym.search.privacy import library
 from dpsym.search.privacy.blends import at_kinks
@@ -47,7 +47,8 @@ class Steps(ABC):
         self.leaf_seconds = LEAF_SECONDS
 
     def left(self) -> float:
-        left = self.deadline - time.process_time()
+        look()
+        left = self.deadline - clock()
         if left <= 0:
             raise Stuck("the budget is used up", out_of_time=True)
         return left
@@ -79,14 +80,14 @@ class Steps(ABC):
         return Proof(rule, parameters, tuple(found[i] for i in range(len(premises))))
 
     def sequent(self, goal: Sequent, guesses: Iterable[tuple[Hint, ...]] = ()) -> Proof:
-        limit, started = min(self.left(), self.leaf_seconds), time.process_time()
+        limit, started = min(self.left(), self.leaf_seconds), clock()
         try:
             answer = prove_leaf(goal, limit, self.hints, guesses)
         except RecursionError:
             raise Stuck("a goal that is too deep", (goal,)) from None
         if isinstance(answer, Proof):
             return answer
-        spent = time.process_time() - started
+        spent = clock() - started
         short = spent > limit / 2 or answer.reason == leaf.TRIED
         raise Stuck(answer.reason, answer.left or (goal,), out_of_time=short)
 

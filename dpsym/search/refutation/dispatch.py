@@ -90,13 +90,14 @@ def search_for(statement: Statement) -> Search | None:
 
 def written_out(statement: Statement) -> Statement | None:
     """The statement about explicit pairs of its stages, if some are made of explicit mechanisms."""
-    found = tuple(
+    found = [
         explicit(stage) if isinstance(stage, (Group, Blend)) else stage
         for stage in statement.stages
-    )
-    if found == statement.stages or not all(isinstance(stage, Mechanism) for stage in found):
+    ]
+    stages = tuple(stage for stage in found if isinstance(stage, Mechanism))
+    if stages == statement.stages or len(stages) < len(found):
         return None
-    return replace(statement, stages=found)
+    return replace(statement, stages=stages)
 
 
 def _of_instances(

@@ -101,7 +101,7 @@ def _copy(stage: Stage) -> list[Stage]:
 def _against(copies: Statement, budget: Budget) -> Refutation | None:
     from dpsym.search.refutation.dispatch import search_for
 
-    if len(copies.stages) > _FEW:
+    if len(copies.stages) > _FEW and isinstance(copies.stages[0], Assumed):
         return _identical(copies, budget)
     found = search_for(copies)
     return None if found is None else found(copies, budget)
@@ -112,7 +112,7 @@ def _against(copies: Statement, budget: Budget) -> Refutation | None:
 
 def _identical(copies: Statement, budget: Budget) -> Refutation | None:
     """A witness in which all stages have the same distributions."""
-    if not isinstance(copies.stages[0], Assumed) or len(set(copies.stages)) > 1:
+    if len(set(copies.stages)) > 1:
         return None
     for values in islice(points(copies), _MOST_POINTS):
         here = problem(copies, values)

@@ -14,16 +14,19 @@ from dpsym.kernel.canon import Canon, to_term
 from dpsym.kernel.definitions import Constraint, Moment, Range, Support, constraints
 from dpsym.kernel.refusal import Refusal
 from dpsym.kernel.statements import (
+    INTEGER,
     Assumed,
     Blend,
     Group,
     Guarantee,
     Link,
     Mechanism,
+    Pair,
     Processed,
     Stage,
+    singles,
 )
-from dpsym.kernel.terms import Term
+from dpsym.kernel.terms import Term, substitute
 from dpsym.printing import show
 from dpsym.refutations import Atom, Output, Refutation
 from dpsym.search.refutation.exact import Values, at
@@ -323,6 +326,7 @@ def _about(item: Term, values: Values) -> str:
 
 def _event(refutation: Refutation, witness: Event) -> Iterator[str]:
     blocks: list[tuple[int, str, list[str]]] = []
+    given = {one for stage in refutation.statement.stages for one in singles(stage)}
     for depth, (stage, chosen) in enumerate(zip(refutation.stages, witness.stages, strict=True), 1):
         if not isinstance(stage, Mechanism):
             continue
@@ -330,6 +334,8 @@ def _event(refutation: Refutation, witness: Event) -> Iterator[str]:
         lines = [f"pair {chosen.pair + 1}" + (f" ({pair.label})" if pair.label else "")]
         if chosen.values:
             lines.append(_assignment(chosen.values))
+        if stage not in given:
+            lines += _distributions(pair, {**refutation.values, **chosen.values})
         atoms = sum(region.output is None for region in pair.regions)
         if atoms:
             lines.append(f"all {atoms} outcomes" if atoms > 1 else "the outcome that is an atom")
@@ -359,6 +365,21 @@ def _event(refutation: Refutation, witness: Event) -> Iterator[str]:
     gap = decimal(found.value.low - found.bound.high, 3, False)
     shown = f"{_lower(found.value.low, found.exact)} > {_upper(found.bound)}"
     yield f"{what} {least} {shown}, by {gap}: {name}{order} fails"
+
+
+def _distributions(pair: Pair, values: Values) -> Iterator[str]:
+    """P and Q of what is made of others, whose own are shown with the claim."""
+    for region in pair.regions:
+        sizes = f"p = {_shown(region.p, values)}, q = {_shown(region.q, values)}"
+        if region.output is None:
+            yield f"an atom with {sizes}"
+        else:
+            what = "masses" if region.kind == INTEGER else "densities"
+            yield f"{what} {sizes} of {region.output}"
+
+
+def _shown(item: Term, values: Values) -> str:
+    return show(substitute(item, {name: tm.num(value) for name, value in values.items()}))
 
 
 def _bounded(claim: Guarantee) -> str:
