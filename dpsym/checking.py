@@ -52,7 +52,7 @@ _SIGN_SECONDS, _ROW_SECONDS = 1.0, 5.0
 _FIRST_PROOF, _REFUTATION, _MASSES = 0.35, 0.35, 0.15
 _MULTIPLIERS = 0.3
 _PROVE, _NUMBERS, _REFUTE = "prove", "numbers", "refute"
-_BETWEEN = (0.4, 1.0), (2.0, 4.0)  # after so many seconds, for so many
+_BETWEEN = (0.4, 1.0), (3.0, 4.0)  # after so many seconds, for so many
 _LOOKS = (0.01, _PROVE), (0.02, _REFUTE), (0.12, _PROVE)
 
 
