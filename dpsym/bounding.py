@@ -11,6 +11,7 @@ from typing import Union
 import sympy as sp
 from flint import fmpq
 
+from dpsym.advice import VALUE, advice, larger
 from dpsym.checking import (
     DEFAULT_BUDGET,
     TOO_MUCH,
@@ -38,7 +39,7 @@ from dpsym.search.optimal import extremes, nested
 from dpsym.search.optimal.best import Answer, Infeasible, Question, Unsuited, best
 from dpsym.search.optimal.pieces import Failed
 from dpsym.search.optimal.totals import Total, by_totals
-from dpsym.search.privacy.steps import Stuck
+from dpsym.search.privacy.steps import OUT_OF_TIME, Stuck
 from dpsym.search.refutation import refute_statement
 from dpsym.translate import symbols_of
 from dpsym.verdicts import Proved, Refuted, Unknown, Vacuous
@@ -234,20 +235,21 @@ class _Bounding:
         return [name for name, _ in self.goal.statement.variables] == [self.symbol.name]
 
     def answer(self) -> Bound | Unknown:
-        reason = "no formula that is known was proved"
+        reason = "no formula of the literature for this claim was proved of the subject"
         if self.numbers:
             try:
                 found = best(self.question, Budget(self.left()))
                 if found.infinite or found.proved is not None:
                     return self.bound_of(found)
                 self.from_below = found if found.weaker else None
-                reason = "no multipliers were found whose bound is proved"
+                reason = "the linear program has a solution, but no bound near it was proved"
             except Infeasible:
                 return self.unknown("no pair of distributions seems to have these guarantees")
             except OutOfBudget:
-                return self.unknown("the budget is used up")
+                return self.unknown(OUT_OF_TIME)
             except Unsuited as unsuited:
-                reason = f"no linear program for it, as it would need {unsuited}"
+                reason = f"the best value is computed only for {unsuited}"
+                reason += ", and no known formula was proved"
                 composed = self.composed()
                 if composed is not None:
                     return composed
@@ -259,7 +261,7 @@ class _Bounding:
             if found_bound is not None:
                 return found_bound
             if self.left() <= 0:
-                return self.unknown("the budget is used up")
+                return self.unknown(OUT_OF_TIME)
         if total is not None:
             return self.of_total(total)
         known = self.from_below
@@ -293,8 +295,10 @@ class _Bounding:
 
     def unknown(self, reason: str) -> Unknown:
         text = goal_text(self.goal.statement)
+        late = [larger(self.seconds)] if self.left() <= 0 else []
+        helps = (*advice(self.goal.statement, late, self.numbers), VALUE)
         seconds = time.process_time() - self.started
-        return Unknown(text, (text,), reason, seconds=seconds)
+        return Unknown(text, (text,), reason, advice=helps, seconds=seconds)
 
     # -- by the linear program
 

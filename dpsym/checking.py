@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 from flint import fmpq
 
 from dpsym import recalled
+from dpsym.advice import HINTS, ROOM, SHORTER, advice, larger
 from dpsym.claims import Goal, read_claim, read_inequality
 from dpsym.emptiness import no_pair, no_values
 from dpsym.errors import InputError, ProofError, TooLargeError
@@ -31,8 +32,9 @@ from dpsym.scope import Scope
 from dpsym.search import leaf
 from dpsym.search.leaf.budget import looking
 from dpsym.search.leaf.hinted import Hint
+from dpsym.search.privacy.leaves import plausible
 from dpsym.search.privacy.prover import prove_statement
-from dpsym.search.privacy.steps import Stuck
+from dpsym.search.privacy.steps import OUT_OF_TIME, Exhausted, Stuck, too_large
 from dpsym.undefined import refuse_undefined, shown_values
 from dpsym.verdicts import Proved, Refuted, Unknown, Vacuous, Verdict
 from dpsym.wellformed import DISTRIBUTIONS, look_at_masses
@@ -190,7 +192,10 @@ def too_much(error: Exception) -> str:
     """Why a search has stopped: by a limit of size, of Python's stack, or of memory."""
     if isinstance(error, MemoryError):
         return "the memory is used up"
-    return "a goal that is too deep" if isinstance(error, RecursionError) else str(error)
+    if isinstance(error, Refusal):
+        return too_large(error)
+    deep = isinstance(error, RecursionError)
+    return "a formula is too deep for Python's stack" if deep else str(error)
 
 
 def _inequality(
@@ -221,7 +226,10 @@ def _inequality(
     if not scope.dropped:
         last = leaf.Budget(min(_UNDEFINED_LAST, limit / 10))
         refuse_undefined(sequent, integers, last, _UNDEFINED_LAST)
-    return Unknown(text, open_goals(answer.left, scope), answer.reason, seconds=_since(started))
+    seconds = _since(started)
+    helps = (HINTS, *((larger(limit),) if seconds > limit / 2 else ()))
+    left = open_goals(answer.left, scope)
+    return Unknown(text, left, answer.reason, advice=helps, seconds=seconds)
 
 
 class PointWitness:
@@ -266,7 +274,7 @@ class _Check:
             reason = too_much(error)
         except Refusal as refusal:
             raise InputError("claim", refusal.condition, self.text, got=str(refusal)) from None
-        return self.unknown(reason)  # now that what the error held is free
+        return self.unknown(reason, first=[SHORTER])  # now that what the error held is free
 
     def _verdict(self) -> Verdict:
         statement = self.goal.statement
@@ -275,7 +283,7 @@ class _Check:
             return empty
         open_rows = self.rows()
         if open_rows:
-            return self.unknown("not shown to be a mechanism", open_rows)
+            return self.unknown("the rows of a table are not shown to be probabilities", open_rows)
         whole = replace(statement, claims=(*statement.claims, DISTRIBUTIONS))
         earlier = recalled.theorem(whole)
         if earlier is not None:
@@ -308,13 +316,22 @@ class _Check:
                 except Stuck as failed:
                     stuck = failed
                 except TOO_MUCH as error:
-                    stuck = Stuck(too_much(error))
+                    stuck = Exhausted(too_much(error))
             if theorem is None:
                 continue
             return self.proved(masses.joined(theorem))
-        if stuck is None:
-            return self.unknown("the budget is used up")
-        return self.unknown(stuck.reason, open_goals(stuck.remaining, self.goal.scope))
+        return self.stopped(stuck or Stuck(OUT_OF_TIME, out_of_time=True))
+
+    def stopped(self, stuck: Stuck) -> Unknown:
+        """What is left of the proof that came farthest, without what is false."""
+        left = tuple(one for one in stuck.remaining if plausible(one))
+        reason = stuck.reason
+        if stuck.remaining and not left:
+            reason = "what the theorems that were tried give is not enough for the claim"
+        first = [SHORTER] if isinstance(stuck, Exhausted) else []
+        first += [larger(self.limit)] if stuck.out_of_time else []
+        first += [HINTS] if left else []
+        return self.unknown(reason, open_goals(left, self.goal.scope), first)
 
     def proof(self, seconds: float) -> Theorem:
         """Copies of some unknown number are what proofs take long for, while few of them may be
@@ -358,8 +375,13 @@ class _Check:
             seconds=_since(self.started),
         )
 
-    def unknown(self, reason: str, left: tuple[object, ...] = ()) -> Unknown:
-        return Unknown(self.text, left or (self.text,), reason, seconds=_since(self.started))
+    def unknown(
+        self, reason: str, left: tuple[object, ...] = (), first: Sequence[str] = ()
+    ) -> Unknown:
+        statement = self.goal.statement
+        helps = (*advice(statement, first, numbers=not statement.variables), ROOM)
+        seconds = _since(self.started)
+        return Unknown(self.text, left or (self.text,), reason, advice=helps, seconds=seconds)
 
     def rows(self) -> tuple[str, ...]:
         """What is not proved of the mechanism being one; raises if it is false."""

@@ -21,6 +21,7 @@ ABOVE = {"cli", "scripts", "testing", "__main__", "__init__"}  # what people use
 COMMON = {"errors", "quadrature", "version"}  # imports nothing of the package
 TRANSLATION = {"translate"}  # between SymPy and the kernel's terms
 CHECKING = {
+    "advice",
     "bounding",
     "checking",
     "closed_forms",

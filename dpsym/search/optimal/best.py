@@ -108,7 +108,7 @@ def ways(claim: Guarantee, symmetric: bool) -> list[Guarantee]:
 def guarantees(statement: Statement) -> tuple[Guarantee, ...]:
     """The only stage's guarantees; raises Unsuited for other statements."""
     if len(statement.stages) != 1 or not isinstance(statement.stages[0], Assumed):
-        raise Unsuited("one stage that is assumed guarantees")
+        raise Unsuited("a single stage that is given by guarantees")
     if len(statement.claims) != 1:
         raise Unsuited("one claim")
     return statement.stages[0].guarantees
@@ -121,10 +121,10 @@ def best(question: Question, budget: Budget) -> Answer:
         return search.largest_loss(forms)
     moments = _moments(forms)
     if not all(_grows(item.bound, question.name) for item in moments):
-        raise Unsuited("a bound that grows with the symbol")
+        raise Unsuited("a claim that becomes weaker as the symbol grows")
     if any(question.name in item.form.f.vars for item in moments):
         if any(map(is_family, search.given)):
-            raise Unsuited("a parameter in the bound alone, for families")
+            raise Unsuited("a symbol in the bound alone, for guarantees of all orders")
         return search.inside(sides)
     return search.outside(sides, moments)
 
@@ -228,7 +228,7 @@ class _Search:
         if found is None:
             if any(sign(item.bound - item.form.at(ONE)) < 0 for item in problem.moments):
                 raise Infeasible  # not even P = Q, which is best for convex functions
-            raise Unsuited("a linear program with a solution")
+            raise Unsuited("guarantees for which the linear program is solved")
         return problem, found
 
     # -- the parameter is in the bound alone

@@ -123,7 +123,7 @@ class _Explicit:
 
     def one_way(self, stage: Mechanism, index: int, claim: Guarantee) -> Proof:
         goal = replace(self.statement, stages=(stage,), claims=(claim,))
-        stuck: Exception = Stuck("no divergences of the mechanism are known")
+        stuck: Exception = Stuck("no divergence of the mechanism is known")
         if claim.name != "ApproxDP":  # that one has been tried
             try:
                 return prove_statement(goal, self.seconds(_OWN)).proof

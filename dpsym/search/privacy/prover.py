@@ -37,7 +37,7 @@ from dpsym.search.privacy.learned import fits
 from dpsym.search.privacy.leaves import plausible
 from dpsym.search.privacy.limits import vanishing
 from dpsym.search.privacy.specialising import Specialising
-from dpsym.search.privacy.steps import Stuck, Suggestions
+from dpsym.search.privacy.steps import Stuck, Suggestions, Unfit, better, refused
 from dpsym.search.privacy.totals import Totals, instead_of_range
 from dpsym.search.privacy.towers import plans
 
@@ -124,9 +124,9 @@ class Prover(Copies, Explicit, Specialising, Totals):
                 return attempt(goal)
             except Stuck as stuck:
                 self.left()
-                if first is None or (stuck.remaining and not first.remaining):
+                if first is None or better(stuck, first):
                     first = stuck
-        raise first or Stuck("no rule applies")
+        raise first or Stuck("no theorem fits these stages and this claim")
 
     def each(self, goal: Statement, index: int) -> Proof:
         """For each of the mechanisms in a choice; what an explicit one has may be of use."""
@@ -224,7 +224,7 @@ class Prover(Copies, Explicit, Specialising, Totals):
             return self.support(goal, constraint)
         if isinstance(constraint, Moment):
             return self.tower(goal)
-        raise Stuck(f"no rule proves a claim of {claim.name}")
+        raise Unfit(f"nothing is known that proves a claim of {claim.name} of such stages")
 
     def both_ways(self, goal: Statement) -> Proof:
         try:
@@ -240,20 +240,20 @@ class Prover(Copies, Explicit, Specialising, Totals):
         bounds: list[Term] = []
         for stage in goal.stages:
             if not isinstance(stage, Assumed):
-                raise Stuck("a stage is not a guarantee")
+                raise Unfit("a stage has no guarantee to build on")
             own = [item for item in stage_data(stage).supports if item.reverse == claimed.reverse]
             if not own:
-                raise Stuck("a stage has no bound on its loss", ())
+                raise Stuck("a stage has no bound on its loss, which a claim of pure privacy needs")
             bounds.append(own[0].bound)
         return self.apply(goal, "support", bounds=tuple(bounds))
 
     def tower(self, goal: Statement) -> Proof:
-        stuck = Stuck("no multipliers whose bound meets the claim")
+        stuck = Stuck("what follows by the inequalities that were tried exceeds the claim")
         for parameters in plans(goal):
             try:
                 premises = [p for p in step(goal, "tower", parameters) if isinstance(p, Sequent)]
             except Refusal as refusal:
-                stuck = Stuck(str(refusal))
+                stuck = refused(refusal)
                 continue
             if not all(map(plausible, premises)):
                 continue

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from decimal import Decimal
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from flint import fmpq
 
@@ -47,7 +48,7 @@ from dpsym.search.refutation.measures import (
     region_of,
 )
 
-_MOST_PATHS, _MOST_OUTCOMES = 4, 10_000
+_MOST_PATHS, _MOST_OUTCOMES, _MOST_TESTS = 4, 10_000, 4
 _LONG = 40  # size of a term that is not shown
 
 
@@ -211,12 +212,19 @@ def _held(refutation: Refutation, guarantee: Guarantee, pairs: Outcomes) -> Iter
 
 
 def _family(refutation: Refutation, guarantee: Guarantee, pairs: Outcomes) -> Iterator[str]:
-    """zCDP, from finitely many orders: the divergence grows with the order."""
+    """A guarantee of all orders, from finitely many of them."""
+    if guarantee.name == "GDP":
+        yield from _gaussian(refutation, guarantee, pairs)
+        return
     values, grid = refutation.values, grid_of(refutation)
-    (rho,) = guarantee.args
+    rho, *ends = guarantee.args
     name = named(guarantee, values)
     if rho is None or not grid:
         return
+    if ends:  # the first order that is at least omega is the last one that matters
+        most = Between.of([ends[0]], values).high
+        beyond = [i for i, order in enumerate(grid) if most is not None and order >= most]
+        grid = grid[: beyond[0] + 1] if beyond else grid
     yield (
         f"{name}, by orders 1 = a_0 < a_1 < ... < a_{len(grid)} = {grid[-1]}: "
         "the divergence of order a_(k+1) is at most rho a_k, as the sum of p^a q^(1 - a) shows;"
@@ -224,7 +232,7 @@ def _family(refutation: Refutation, guarantee: Guarantee, pairs: Outcomes) -> It
     tightest: tuple[fmpq, str] | None = None
     for last, order in pairwise((fmpq(1), *grid)):
         one = Guarantee("RenyiDP", (tm.num(order), rho * tm.num(last)))
-        for way in directions(one):
+        for way in directions(replace(guarantee, name=one.name, args=one.args)):
             for item in constraints(way):
                 value, bound = measured(pairs, item, values)
                 if value.high is not None and bound.low is not None and bound.low > 0:
@@ -233,12 +241,29 @@ def _family(refutation: Refutation, guarantee: Guarantee, pairs: Outcomes) -> It
                         tightest = room, f"a = {order}{_way(way)}: {compared(value, '<=', bound)}"
     if tightest is not None:
         yield f"  the closest is {tightest[1]}"
-    top = Guarantee("PureDP", (rho * tm.num(grid[-1]),))
-    for way in directions(top):
+    top = replace(guarantee, name="PureDP", args=(rho * tm.num(grid[-1]),))
+    for way in () if ends else directions(top):
         for item in constraints(way):
             value, bound = measured(pairs, item, values)
             text = f"{quantity(way, item)} is {compared(value, '<=', bound)}"
             yield f"  beyond them{_way(way)}: {text}"
+
+
+def _gaussian(refutation: Refutation, guarantee: Guarantee, pairs: Outcomes) -> Iterator[str]:
+    """The tests of largest power, none of which is better than between two Gaussians."""
+    swap = guarantee.reverse and not guarantee.two_way
+    ways = [(q, p) for p, q in pairs] if swap else pairs
+    ranked = sorted(ways, key=lambda pair: pair[1] / pair[0] if pair[0] else fmpq(10**60))
+    sums = list(accumulate(ranked, lambda one, two: (one[0] + two[0], one[1] + two[1])))
+    inner = [(q, p) for p, q in sums if p and q < 1]
+    p, q = ("Q", "P") if swap else ("P", "Q")
+    yield (
+        f"{named(guarantee, refutation.values)}, by the sets S of outcomes of the largest "
+        f"{p.lower()}/{q.lower()}: {p}(S) is at most Phi(Phi^-1({q}(S)) + mu), for"
+    )
+    shown = ", ".join(f"({q}, {p})" for q, p in inner[:_MOST_TESTS])
+    more = f" and {len(inner) - _MOST_TESTS} more" if len(inner) > _MOST_TESTS else ""
+    yield f"  ({q}(S), {p}(S)) = {shown}{more}"
 
 
 def grid_of(refutation: Refutation) -> tuple[fmpq, ...]:
