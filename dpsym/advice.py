@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from dpsym.kernel.statements import Mechanism, Statement, singles
 
-__all__ = ["HINTS", "ROOM", "SHORTER", "VALUE", "advice", "larger"]
+__all__ = ["DOMAIN", "HINTS", "ROOM", "SHORTER", "VALUE", "advice", "larger"]
 
 _ANY = ("PureDP", "BoundedRange", "GDP", "ZCDP")
 _ENOUGH = {
@@ -21,6 +21,7 @@ _ENOUGH = {
 """Notions, by the claim's: a guarantee of one of these for every stage bounds what is claimed."""
 
 HINTS = "hints for what is left (dpsym.hints), if it is true; check_inequality tries them alone"
+DOMAIN = "conditions in where under which every term is defined"
 ROOM = "more room in the claim; bound() has the best value that is proved"
 VALUE = "check with a value in place of the symbol, for which more is tried"
 SHORTER = "a shorter claim: a symbol for a long part of it, with its range in where"

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from flint import fmpq
 
 from dpsym import recalled
-from dpsym.advice import HINTS, ROOM, SHORTER, advice, larger
+from dpsym.advice import DOMAIN, HINTS, ROOM, SHORTER, advice, larger
 from dpsym.claims import Goal, read_claim, read_inequality
 from dpsym.emptiness import no_pair, no_values
 from dpsym.errors import InputError, ProofError, TooLargeError
@@ -21,6 +21,7 @@ from dpsym.hints import read_hints
 from dpsym.kernel import terms as tm
 from dpsym.kernel.proofs import Lemma
 from dpsym.kernel.refusal import Refusal, TooLarge
+from dpsym.kernel.rules_privacy import statement_obligations
 from dpsym.kernel.sequents import Facts, Sequent, context
 from dpsym.kernel.statements import INTEGER, Fact, Group, Mechanism, Repeated, Statement, shapes
 from dpsym.kernel.terms import Term
@@ -34,7 +35,7 @@ from dpsym.search.leaf.budget import looking
 from dpsym.search.leaf.hinted import Hint
 from dpsym.search.privacy.leaves import plausible
 from dpsym.search.privacy.prover import prove_statement
-from dpsym.search.privacy.steps import OUT_OF_TIME, Exhausted, Stuck, too_large
+from dpsym.search.privacy.steps import OUT_OF_TIME, Exhausted, Stuck, Undefined, refused, too_large
 from dpsym.undefined import refuse_undefined, shown_values
 from dpsym.verdicts import Proved, Refuted, Unknown, Vacuous, Verdict
 from dpsym.wellformed import DISTRIBUTIONS, look_at_masses
@@ -278,6 +279,7 @@ class _Check:
 
     def _verdict(self) -> Verdict:
         statement = self.goal.statement
+        statement_obligations(statement)  # refuses what has no meaning
         empty = vacuous(self.goal, self.limit)
         if empty is not None:
             return empty
@@ -317,6 +319,8 @@ class _Check:
                     stuck = failed
                 except TOO_MUCH as error:
                     stuck = Exhausted(too_much(error))
+                except Refusal as refusal:  # of the search's own making: the claim was read
+                    stuck = refused(refusal)
             if theorem is None:
                 continue
             return self.proved(masses.joined(theorem))
@@ -324,13 +328,14 @@ class _Check:
 
     def stopped(self, stuck: Stuck) -> Unknown:
         """What is left of the proof that came farthest, without what is false."""
-        left = tuple(one for one in stuck.remaining if plausible(one))
+        undefined = isinstance(stuck, Undefined)
+        left = tuple(one for one in stuck.remaining if undefined or plausible(one))
         reason = stuck.reason
         if stuck.remaining and not left:
             reason = "what the theorems that were tried give is not enough for the claim"
         first = [SHORTER] if isinstance(stuck, Exhausted) else []
         first += [larger(self.limit)] if stuck.out_of_time else []
-        first += [HINTS] if left else []
+        first += [DOMAIN] if undefined else [HINTS] if left else []
         return self.unknown(reason, open_goals(left, self.goal.scope), first)
 
     def proof(self, seconds: float) -> Theorem:

@@ -26,10 +26,10 @@ def unknown(found: object) -> dp.Unknown:
 
 
 def test_a_premise_that_is_missing():
-    found = unknown(dp.check(dp.TCDP(rho, 5), dp.ZCDP(rho), budget=1))
+    found = unknown(dp.bound(dp.MomentBound(lambda loss: loss**2, e), dp.ZCDP(x), x))
     assert found.advice[0] == (
         "a guarantee from which ZCDP follows, by dp.both(A, B): PureDP, BoundedRange, GDP or ZCDP, "
-        "as TCDP is not enough"
+        "as MomentBound is not enough"
     )
     two = dp.compose(dp.PureDP(1), dp.MomentBound(lambda loss: loss**2, 3))
     found = unknown(dp.bound(two, dp.RenyiDP(2, x), x))
@@ -44,6 +44,13 @@ def test_what_is_given_is_no_premise_that_is_missing():
 def test_an_explicit_mechanism_in_a_composition():
     found = unknown(dp.check(dp.compose(LAPLACE, GAUSS), dp.GDP(2 / x), budget=1))
     assert any(item.startswith("in place of an explicit mechanism") for item in found.advice)
+
+
+def test_a_term_that_is_undefined_somewhere():
+    found = unknown(dp.check(dp.PureDP(e), dp.PureDP(e + (e - 2) ** Rational(1, 2)), budget=1))
+    assert "defined for all values" in found.reason
+    assert "epsilon >= 2" in str(found.remaining[0])
+    assert found.advice[0].startswith("conditions in where")
 
 
 def test_a_budget_that_is_too_small():
@@ -92,6 +99,7 @@ def test_bound():
     ("subject", "claim", "line"),
     [
         (dp.TCDP(rho, 5), dp.PureDP(rho), "TCDP(1/2, 5), by orders 1 = a_0 < a_1"),
+        (dp.TCDP(rho, 5), dp.ZCDP(rho), "TCDP(1/5, 5), by orders 1 = a_0 < a_1"),
         (dp.GDP(1), dp.ApproxDP(1, Rational(1, 10)), "GDP(1), by the sets S of outcomes"),
     ],
 )

@@ -89,9 +89,9 @@ def test_unknown_shows_reason_and_what_is_left() -> None:
 
 
 def test_unknown_does_not_print_the_claim_twice() -> None:
-    found = Unknown("c\nfor all x", ("c for all x", "x >= 0\nfor all x"), "out of time")
+    found = Unknown("c\nfor all x", ("c for all x", "x >= 0 for all x"), "out of time")
     assert str(found) == (
-        "Unknown: c\n  for all x\n  out of time\n  left to prove: x >= 0\n  for all x"
+        "Unknown: c\n  for all x\n  out of time\n  left to prove: x >= 0 for all x"
     )
 
 

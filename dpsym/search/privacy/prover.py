@@ -37,7 +37,7 @@ from dpsym.search.privacy.learned import fits
 from dpsym.search.privacy.leaves import plausible
 from dpsym.search.privacy.limits import vanishing
 from dpsym.search.privacy.specialising import Specialising
-from dpsym.search.privacy.steps import Stuck, Suggestions, Unfit, better, refused
+from dpsym.search.privacy.steps import Stuck, Suggestions, Undefined, Unfit, better, refused
 from dpsym.search.privacy.totals import Totals, instead_of_range
 from dpsym.search.privacy.towers import plans
 
@@ -60,8 +60,15 @@ class Prover(Copies, Explicit, Specialising, Totals):
     """The search, within its time."""
 
     def theorem(self, statement: Statement) -> Theorem:
-        definedness = tuple(self.sequent(item) for item in statement_obligations(statement))
+        definedness = tuple(self.defined(item) for item in statement_obligations(statement))
         return prove(statement, self.whole_numbers(statement), definedness)
+
+    def defined(self, item: Sequent) -> Proof:
+        try:
+            return self.sequent(item)
+        except Stuck as stuck:
+            reason = "a term is not shown to be defined for all values of the parameters"
+            raise Undefined(reason, (item,), stuck.out_of_time) from None
 
     def whole_numbers(self, goal: Statement) -> Proof:
         """Bounds of integer variables that are not whole, or strict, made whole."""

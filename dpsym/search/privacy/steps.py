@@ -41,6 +41,10 @@ class Unfit(Stuck):
     """One way to prove a statement that is not meant for such statements: it says little."""
 
 
+class Undefined(Stuck):
+    """A term of the statement is not shown to be defined for all values of its parameters."""
+
+
 class Exhausted(Stuck):
     """A limit of size, of Python's stack, or of memory was reached."""
 
