@@ -308,6 +308,8 @@ class _Check:
         self, atoms: tuple[Atom, ...], stage: Stage
     ) -> Iterator[tuple[Masses, Assumed | Processed]]:
         """Pairs of distributions, and what they must have."""
+        if isinstance(stage, Mechanism):
+            raise Refusal("witness", "stages that are guarantees", stage)
         made = isinstance(stage, (Group, Blend))
         require(made or not any(a.under for a in atoms), "witness", "one pair", stage)
         if isinstance(stage, (Group, Blend)):
