@@ -4,6 +4,8 @@ that are among those of the stage; true ones next to them, by exact reasoning, a
 from __future__ import annotations
 
 import itertools
+import random
+from collections.abc import Iterator
 from fractions import Fraction
 
 import mpmath as mp
@@ -13,6 +15,8 @@ from flint import fmpq
 from sympy import Rational, exp, log
 
 import dpsym as dp
+from dpsym.checking import sign_of
+from dpsym.claims import read_claim
 from dpsym.events import Chosen, Event
 from dpsym.instances import explicit
 from dpsym.kernel.refusal import Refusal
@@ -20,6 +24,8 @@ from dpsym.kernel.statements import Blend, Group, Link, Mechanism, Pair, Region,
 from dpsym.kernel.statements import Guarantee as Claim
 from dpsym.kernel.terms import ONE, ZERO, num, var
 from dpsym.refutations import Output, refute
+from dpsym.search.refutation import refute_statement
+from dpsym.stages import METHODS
 
 q, b, sigma, reach = sp.symbols("q b sigma Delta", positive=True)
 k = sp.Symbol("k", integer=True, positive=True)
@@ -92,29 +98,66 @@ def test_not_refuted(name):
     assert not isinstance(dp.check(*TRUE[name], budget=4), dp.Refuted)
 
 
-def largest_loss(rate: Fraction, rows: list[list[Fraction]]) -> float:
-    """Of a sample of a fixed size: rows i and j of two data sets, and any row in their place."""
-    mixed = [
-        (rate * x + (1 - rate) * z, rate * y + (1 - rate) * z)
-        for one, two, other in itertools.product(rows, repeat=3)
-        for x, y, z in zip(one, two, other, strict=True)
-    ]
-    return float(
-        max(
-            mp.log(mp.mpf(p.numerator) / p.denominator * n.denominator / n.numerator)
-            for p, n in mixed
-        )
+Row = list[Fraction]
+
+
+def row(rng: random.Random, size: int) -> Row:
+    weights = [rng.randint(0 if rng.random() < 0.2 else 1, 6) for _ in range(size)]
+    weights[0] += not any(weights)
+    return [Fraction(weight, sum(weights)) for weight in weights]
+
+
+def mixed(one: Row, other: Row, rate: Fraction) -> Row:
+    return [rate * x + (1 - rate) * y for x, y in zip(one, other, strict=True)]
+
+
+def data_sets(kind: str, rows: list[Row], rate: Fraction, size: int) -> Iterator[tuple[Row, Row]]:
+    """All pairs of neighbours, by the definition, of a mechanism whose rows are all neighbours."""
+    places = range(len(rows))
+    if kind == "group":
+        for start in places:
+            reached = {start}
+            for _ in range(size):
+                reached = {j for i in reached for j in places if j != i}
+            yield from ((rows[start], rows[end]) for end in reached)
+        return
+    for i, j in itertools.permutations(places, 2):
+        if kind == "poisson":
+            yield mixed(rows[i], rows[j], rate), rows[j]
+        else:
+            for other in rows:
+                yield mixed(rows[i], other, rate), mixed(rows[j], other, rate)
+
+
+def most(pairs: list[tuple[Row, Row]], factor: Fraction) -> Fraction:
+    """The largest delta at epsilon = log(factor), of both directions."""
+    both = [*pairs, *((q, p) for p, q in pairs)]
+    return max(
+        sum(max(x - factor * y, Fraction(0)) for x, y in zip(p, q, strict=True)) for p, q in both
     )
 
 
-def test_a_sample_of_a_table_against_all_data_sets():
-    """Just below the largest loss of all data sets, and just above it."""
-    rows = [[Fraction(str(x)) for x in row] for row in ROWS[:2]]
-    most = largest_loss(Fraction(1, 3), rows)
-    made = dp.subsample(dp.Table(ROWS[:2]), Rational(1, 3), method="without_replacement")
-    below, above = (dp.PureDP(Rational(str(round(most + step, 9)))) for step in (-1e-3, 1e-3))
-    assert isinstance(dp.check(made, below), dp.Refuted)
-    assert not isinstance(dp.check(made, above, budget=2), dp.Refuted)
+def test_tables_against_all_their_data_sets():
+    """Next below the exact delta a witness is found, next above it none."""
+    rng, tried = random.Random(2), 0
+    while tried < 60:
+        size = rng.choice((2, 3))
+        rows = [row(rng, size) for _ in range(rng.choice((2, 3)))]
+        if len(set(map(tuple, rows))) < len(rows):
+            continue  # equal rows are a pair of their own
+        kind, rate = rng.choice(("group", *METHODS)), Fraction(rng.randint(1, 5), 6)
+        steps, factor = rng.choice((2, 3, 4)), Fraction(rng.randint(2, 6), 2)
+        table = dp.Table([[Rational(str(x)) for x in one] for one in rows])
+        made = dp.group(table, steps) if kind == "group" else None
+        made = made or dp.subsample(table, Rational(str(rate)), method=kind)
+        exactly = most(list(data_sets(kind, rows, rate, steps)), factor)
+        for step in (Fraction(1, 10**6), -Fraction(1, 10**6)):
+            if 0 < exactly + step < 1:
+                claim = dp.ApproxDP(log(Rational(str(factor))), Rational(str(exactly + step)))
+                goal = read_claim(made, claim, [], sign_of)
+                found = refute_statement(goal.statement, 5.0)
+                assert (found is not None) == (step < 0), (kind, rows, rate, steps, factor)
+                tried += 1
 
 
 # -- what is among the pairs, and what is not
