@@ -147,6 +147,10 @@ def _mixtures(stage: Blend) -> Iterator[Pair]:
         for sides in product((0, 1), repeat=len(stage.p)):
             if (sides[first.first], sides[first.second]) != (0, 1):
                 continue
+            if any(
+                isinstance(k.stage, Blend) and sides[k.first] == sides[k.second] for k in others
+            ):
+                continue  # of parts that are mixtures themselves, one pair that is in all of them
             needed = [_linked(pair, sides[k.first], sides[k.second], known[k]) for k in others]
             facts = [fact for found in needed if found is not None for fact in found]
             if None in needed:
