@@ -22,7 +22,7 @@ COMMAND = "python -m docs.trust"
 BESIDE = {
     "the translation": ("translate.py",),
     "the goal's text": ("goals.py", "printing.py"),
-    "refutations": ("refutations.py", "events.py", "analytic.py", "quadrature.py"),
+    "refutations": ("refutations.py", "instances.py", "events.py", "analytic.py", "quadrature.py"),
     "enclosures": ("enclosures",),
 }
 

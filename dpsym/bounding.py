@@ -11,9 +11,19 @@ from typing import Union
 import sympy as sp
 from flint import fmpq
 
-from dpsym.checking import DEFAULT_BUDGET, TOO_MUCH, budget_seconds, confirm, sign_of, too_much
+from dpsym.advice import VALUE, advice, larger
+from dpsym.checking import (
+    DEFAULT_BUDGET,
+    TOO_MUCH,
+    budget_seconds,
+    confirm,
+    sign_of,
+    too_much,
+    vacuous,
+)
 from dpsym.claims import Goal, read_claim
 from dpsym.combinators import Subject
+from dpsym.decimals import between, decimals
 from dpsym.enclosures import Enclosure
 from dpsym.errors import DpsymError, InputError
 from dpsym.formulas import proposals
@@ -30,15 +40,15 @@ from dpsym.refutations import Refutation
 from dpsym.results import Result
 from dpsym.search.leaf.budget import Budget, OutOfBudget
 from dpsym.search.optimal import extremes, nested
-from dpsym.search.optimal.best import Answer, Question, Unsuited, Vacuous, best
+from dpsym.search.optimal.best import Answer, Infeasible, Question, Unsuited, best
 from dpsym.search.optimal.pieces import Failed
 from dpsym.search.optimal.totals import Total, by_totals, totals
-from dpsym.search.privacy.steps import Stuck
+from dpsym.search.privacy.steps import OUT_OF_TIME, Stuck
 from dpsym.search.privacy.whole_orders import above
 from dpsym.search.refutation import refute_statement
 from dpsym.search.refutation.exact import rational
 from dpsym.translate import symbols_of
-from dpsym.verdicts import Proved, Refuted, Unknown
+from dpsym.verdicts import Proved, Refuted, Unknown, Vacuous
 from dpsym.witnesses import Witness
 
 __all__ = ["Bound", "bound"]
@@ -96,21 +106,25 @@ class Bound:
         return Enclosure(self.lower, self.upper).relative_width
 
     def __str__(self) -> str:
-        if self.lower is None:
-            lines = [f"{self.symbol} <= {self.upper}"]
-        elif self.lower == self.upper:
-            lines = [f"{self.symbol} = {self.upper}"]
-        else:
-            lines = [f"{self.symbol} in {_decimal(self.lower)} .. {_decimal(self.upper)}"]
+        lines = [f"{self.symbol} {self._range()}"]
         for verdict in (self.proved, self.refuted):
             lines += [] if verdict is None else str(verdict).splitlines()
         return "\n  ".join(lines)
 
     __repr__ = __str__
 
-
-def _decimal(value: sp.Expr) -> str:
-    return str(value.evalf(14)) if value.is_Rational else str(value)
+    def _range(self) -> str:
+        """In decimals, the ends rounded outward, so that what is printed is certain as well."""
+        if self.upper is sp.oo:
+            least = "-oo" if self.lower is None else decimals(self.lower, up=False)
+            return f"in {least} .. oo"
+        if not self.upper.is_Rational:
+            return f"<= {self.upper}"
+        if self.lower is None:
+            return f"<= {decimals(self.upper, up=True)}"
+        if self.lower == self.upper:
+            return f"= {decimals(self.upper)}"
+        return "in {} .. {}".format(*between(self.lower, self.upper))
 
 
 def bound(
@@ -119,7 +133,7 @@ def bound(
     solve_for: sp.Symbol,
     where: object = (),
     budget: float = DEFAULT_BUDGET,
-) -> Bound | Unknown:
+) -> Bound | Unknown | Vacuous:
     """The best value of a symbol in a claim, for everything that has the subject's guarantees.
 
     With numbers for all else, the best delta, epsilon or moment is enclosed between two exact
@@ -141,10 +155,10 @@ def bound(
         where: as in ``check``.
         budget: processor seconds to spend, about.
 
-    Returns: a ``Bound``, or ``Unknown`` if nothing was proved and no witness found.
+    Returns: a ``Bound``; ``Unknown`` if nothing was proved and no witness found; or ``Vacuous`` if
+    no values satisfy the conditions, or no pair of distributions has the guarantees.
 
-    Raises: InputError for a symbol that is not in the claim, or is in the subject, and for
-    guarantees that no pair of distributions has.
+    Raises: InputError for a symbol that is not in the claim, or is in the subject.
 
     >>> import dpsym as dp
     >>> from sympy import Rational, exp, symbols
@@ -173,6 +187,9 @@ def bound(
         raise InputError("solve_for", "a symbol that is not in the subject", solve_for)
     bounding = _Bounding(whole, claim, solve_for, where, goal, seconds)
     try:
+        empty = vacuous(goal, seconds)
+        if empty is not None:
+            return empty
         return bounding.answer()
     except TOO_MUCH as error:
         reason = too_much(error)
@@ -224,22 +241,21 @@ class _Bounding:
         return [name for name, _ in self.goal.statement.variables] == [self.symbol.name]
 
     def answer(self) -> Bound | Unknown:
-        reason = "no formula that is known was proved"
+        reason = "no formula of the literature for this claim was proved of the subject"
         if self.numbers:
             try:
                 found = best(self.question, Budget(self.left()))
                 if found.infinite or found.proved is not None:
                     return self.bound_of(found)
                 self.from_below = found if found.weaker else None
-                reason = "no multipliers were found whose bound is proved"
-            except Vacuous:
-                raise InputError(
-                    "subject", "guarantees that some pair of distributions has", self.subject
-                ) from None
+                reason = "the linear program has a solution, but no bound near it was proved"
+            except Infeasible:
+                return self.unknown("no pair of distributions seems to have these guarantees")
             except OutOfBudget:
-                return self.unknown("the budget is used up")
+                return self.unknown(OUT_OF_TIME)
             except Unsuited as unsuited:
-                reason = f"no linear program for it, as it would need {unsuited}"
+                reason = f"the best value is computed only for {unsuited}"
+                reason += ", and no known formula was proved"
                 composed = self.composed()
                 if composed is not None:
                     return composed
@@ -251,7 +267,7 @@ class _Bounding:
             if found_bound is not None:
                 return found_bound
             if self.left() <= 0:
-                return self.unknown("the budget is used up")
+                return self.unknown(OUT_OF_TIME)
         if total is not None:
             return self.of_total(total)
         known = self.from_below
@@ -265,7 +281,7 @@ class _Bounding:
         for attempt in (extremes.optimum, nested.optimum):
             try:
                 found = attempt(self.question, Budget(_COMPOSED * self.left()))
-            except (Unsuited, OutOfBudget, Vacuous, Failed, Stuck, Refusal):
+            except (Unsuited, OutOfBudget, Infeasible, Failed, Stuck, Refusal):
                 continue
             if found.proved is not None or found.infinite:
                 return self.bound_of(found)
@@ -275,7 +291,7 @@ class _Bounding:
         """What follows from the sums of what all stages have."""
         try:
             return by_totals(self.question, Budget(self.left() / 2), self.goal.suggestions)
-        except (Unsuited, Vacuous, OutOfBudget, Failed, Stuck, Refusal):
+        except (Unsuited, Infeasible, OutOfBudget, Failed, Stuck, Refusal):
             return None
 
     def of_total(self, total: Total) -> Bound:
@@ -285,8 +301,10 @@ class _Bounding:
 
     def unknown(self, reason: str) -> Unknown:
         text = goal_text(self.goal.statement)
+        late = [larger(self.seconds)] if self.left() <= 0 else []
+        helps = (*advice(self.goal.statement, late, self.numbers), VALUE)
         seconds = time.process_time() - self.started
-        return Unknown(text, (text,), reason, seconds=seconds)
+        return Unknown(text, (text,), reason, advice=helps, seconds=seconds)
 
     # -- by the linear program
 

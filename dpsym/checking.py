@@ -4,21 +4,26 @@ from __future__ import annotations
 
 import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from flint import fmpq
 
 from dpsym import recalled
+from dpsym.advice import DOMAIN, HINTS, ROOM, SHORTER, advice, larger
 from dpsym.claims import Goal, read_claim, read_inequality
+from dpsym.emptiness import no_pair, no_values
 from dpsym.errors import InputError, ProofError, TooLargeError
 from dpsym.goals import goal_text
 from dpsym.hints import read_hints
 from dpsym.kernel import terms as tm
 from dpsym.kernel.proofs import Lemma
 from dpsym.kernel.refusal import Refusal, TooLarge
+from dpsym.kernel.rules_privacy import statement_obligations
 from dpsym.kernel.sequents import Facts, Sequent, context
-from dpsym.kernel.statements import INTEGER, Fact, Mechanism
+from dpsym.kernel.statements import INTEGER, Fact, Group, Mechanism, Repeated, Statement, shapes
 from dpsym.kernel.terms import Term
 from dpsym.kernel.theorems import Theorem
 from dpsym.openings import open_goals
@@ -26,10 +31,11 @@ from dpsym.printing import show_fact
 from dpsym.results import Result
 from dpsym.scope import Scope
 from dpsym.search import leaf
+from dpsym.search.leaf.budget import looking
 from dpsym.search.leaf.hinted import Hint
+from dpsym.search.privacy.leaves import plausible
 from dpsym.search.privacy.prover import prove_statement
-from dpsym.search.privacy.steps import Stuck
-from dpsym.search.samples import points
+from dpsym.search.privacy.steps import OUT_OF_TIME, Exhausted, Stuck, Undefined, refused, too_large
 from dpsym.undefined import refuse_undefined, refuse_undefined_statement, shown_values
 from dpsym.verdicts import Proved, Refuted, Unknown, Vacuous, Verdict
 from dpsym.wellformed import DISTRIBUTIONS, look_at_masses
@@ -44,11 +50,12 @@ DEFAULT_BUDGET = 60.0
 _MOST = 86_400.0
 TOO_MUCH = (TooLarge, RecursionError, MemoryError)  # what ends a search, but its time
 _UNDEFINED_FIRST, _UNDEFINED_LAST = 0.15, 1.0  # seconds, for each sub-term and for all of them
-_SIGN_SECONDS, _ROW_SECONDS, _DOMAIN_SECONDS = 1.0, 5.0, 5.0
+_SIGN_SECONDS, _ROW_SECONDS = 1.0, 5.0
 # shares of the budget
-_FIRST_PROOF, _REFUTATION, _DOMAIN, _MASSES = 0.35, 0.35, 0.3, 0.15
+_FIRST_PROOF, _REFUTATION, _MASSES = 0.35, 0.35, 0.15
 _MULTIPLIERS = 0.3
 _PROVE, _NUMBERS, _REFUTE = "prove", "numbers", "refute"
+_BETWEEN = (0.4, 1.0), (3.0, 4.0)  # after so many seconds, for so many
 _LOOKS = (0.01, _PROVE), (0.02, _REFUTE), (0.12, _PROVE)
 
 
@@ -186,7 +193,10 @@ def too_much(error: Exception) -> str:
     """Why a search has stopped: by a limit of size, of Python's stack, or of memory."""
     if isinstance(error, MemoryError):
         return "the memory is used up"
-    return "a goal that is too deep" if isinstance(error, RecursionError) else str(error)
+    if isinstance(error, Refusal):
+        return too_large(error)
+    deep = isinstance(error, RecursionError)
+    return "a formula is too deep for Python's stack" if deep else str(error)
 
 
 def _inequality(
@@ -198,7 +208,7 @@ def _inequality(
     started: float,
     limit: float,
 ) -> Verdict:
-    empty = _emptiness(scope, sequent.hypotheses, text, limit)
+    empty = no_values(scope, sequent.hypotheses, text, limit)
     if empty is not None:
         return empty
     if not scope.dropped:
@@ -217,7 +227,10 @@ def _inequality(
     if not scope.dropped:
         last = leaf.Budget(min(_UNDEFINED_LAST, limit / 10))
         refuse_undefined(sequent, integers, last, _UNDEFINED_LAST)
-    return Unknown(text, open_goals(answer.left, scope), answer.reason, seconds=_since(started))
+    seconds = _since(started)
+    helps = (HINTS, *((larger(limit),) if seconds > limit / 2 else ()))
+    left = open_goals(answer.left, scope)
+    return Unknown(text, left, answer.reason, advice=helps, seconds=seconds)
 
 
 class PointWitness:
@@ -262,16 +275,17 @@ class _Check:
             reason = too_much(error)
         except Refusal as refusal:
             raise InputError("claim", refusal.condition, self.text, got=str(refusal)) from None
-        return self.unknown(reason)  # now that what the error held is free
+        return self.unknown(reason, first=[SHORTER])  # now that what the error held is free
 
     def _verdict(self) -> Verdict:
         statement = self.goal.statement
-        empty = _emptiness(self.goal.scope, statement.facts, self.text, self.limit)
+        statement_obligations(statement)  # refuses what has no meaning
+        empty = vacuous(self.goal, self.limit)
         if empty is not None:
             return empty
         open_rows = self.rows()
         if open_rows:
-            return self.unknown("not shown to be a mechanism", open_rows)
+            return self.unknown("the rows of a table are not shown to be probabilities", open_rows)
         whole = replace(statement, claims=(*statement.claims, DISTRIBUTIONS))
         earlier = recalled.theorem(whole)
         if earlier is not None:
@@ -298,20 +312,49 @@ class _Check:
                     return refuted
             elif stuck is None or stuck.out_of_time:  # else more time would not help
                 try:
-                    theorem = prove_statement(
-                        statement, left * share, self.goal.suggestions, self.hints
-                    )
+                    theorem = self.proof(left * share)
+                except _Witnessed as found:
+                    return found.verdict
                 except Stuck as failed:
                     stuck = failed
                 except TOO_MUCH as error:
-                    stuck = Stuck(too_much(error))
+                    stuck = Exhausted(too_much(error))
+                except Refusal as refusal:  # of the search's own making: the claim was read
+                    stuck = refused(refusal)
             if theorem is None:
                 continue
             return self.proved(masses.joined(theorem))
-        if stuck is None:
-            return self.unknown("the budget is used up")
-        refuse_undefined_statement(statement, leaf.Budget(_UNDEFINED_LAST))
-        return self.unknown(stuck.reason, open_goals(stuck.remaining, self.goal.scope))
+        if stuck is not None:
+            refuse_undefined_statement(statement, leaf.Budget(_UNDEFINED_LAST))
+        return self.stopped(stuck or Stuck(OUT_OF_TIME, out_of_time=True))
+
+    def stopped(self, stuck: Stuck) -> Unknown:
+        """What is left of the proof that came farthest, without what is false."""
+        undefined = isinstance(stuck, Undefined)
+        left = tuple(one for one in stuck.remaining if undefined or plausible(one))
+        reason = stuck.reason
+        if stuck.remaining and not left:
+            reason = "what the theorems that were tried give is not enough for the claim"
+        first = [SHORTER] if isinstance(stuck, Exhausted) else []
+        first += [larger(self.limit)] if stuck.out_of_time else []
+        first += [DOMAIN] if undefined else [HINTS] if left else []
+        return self.unknown(reason, open_goals(left, self.goal.scope), first)
+
+    def proof(self, seconds: float) -> Theorem:
+        """Copies of some unknown number are what proofs take long for, while few of them may be
+        enough for a witness: short looks for one on the way."""
+
+        def look_for(most: float) -> None:
+            with suppress(*TOO_MUCH, Refusal):
+                verdict = self.refuted(most)
+                if verdict is not None:
+                    raise _Witnessed(verdict)
+
+        statement = self.goal.statement
+        looks = [] if self.computed or not has_counts(statement) else _BETWEEN
+        calls = [(after, partial(look_for, min(most, seconds / 4))) for after, most in looks]
+        with looking(*calls):
+            return prove_statement(statement, seconds, self.goal.suggestions, self.hints)
 
     def turns(self) -> tuple[tuple[float, str], ...]:
         """Shares of the time that is left, and what it is for. A claim about densities, or one
@@ -339,8 +382,13 @@ class _Check:
             seconds=_since(self.started),
         )
 
-    def unknown(self, reason: str, left: tuple[object, ...] = ()) -> Unknown:
-        return Unknown(self.text, left or (self.text,), reason, seconds=_since(self.started))
+    def unknown(
+        self, reason: str, left: tuple[object, ...] = (), first: Sequence[str] = ()
+    ) -> Unknown:
+        statement = self.goal.statement
+        helps = (*advice(statement, first, numbers=not statement.variables), ROOM)
+        seconds = _since(self.started)
+        return Unknown(self.text, left or (self.text,), reason, advice=helps, seconds=seconds)
 
     def rows(self) -> tuple[str, ...]:
         """What is not proved of the mechanism being one; raises if it is false."""
@@ -382,22 +430,30 @@ class _Check:
         )
 
 
+class _Witnessed(Exception):
+    """A witness turned up during the search for a proof."""
+
+    def __init__(self, verdict: Verdict) -> None:
+        super().__init__()
+        self.verdict = verdict
+
+
+def has_counts(statement: Statement) -> bool:
+    """Whether some number of copies is not known."""
+    made = (shape for stage in statement.stages for shape in shapes(stage))
+    return any(isinstance(one, (Repeated, Group)) and bool(one.count.vars) for one in made)
+
+
 def _dropped(scope: Scope) -> str:
     names = ", ".join(f"{symbol.name} is {what}" for symbol, what in scope.dropped)
     return f"a witness was found, but it may not respect what the kernel cannot express: {names}"
 
 
-def _emptiness(scope: Scope, facts: Facts, text: str, limit: float) -> Vacuous | None:
-    """The verdict if no values satisfy the conditions."""
-    if scope.vacuous:
-        return Vacuous(text, reason="a condition of where is false")
-    if points(scope.variables, facts, count=1):
-        return None
-    seconds = min(_DOMAIN_SECONDS, _DOMAIN * limit)
-    answer = leaf.prove(Sequent(facts, Fact(tm.MINUS_ONE, ">=")), seconds)
-    if isinstance(answer, Lemma):
-        return Vacuous(text, reason="the conditions contradict each other")
-    return None
+def vacuous(goal: Goal, limit: float) -> Vacuous | None:
+    """The verdict if nothing meets the conditions: no values, or no pair of distributions."""
+    text, facts = goal_text(goal.statement), goal.statement.facts
+    empty = no_values(goal.scope, facts, text, limit)
+    return no_pair(goal.statement, text, limit) if empty is None else empty
 
 
 def sign_of(term: Term, facts: Facts) -> str | None:

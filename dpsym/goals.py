@@ -37,6 +37,7 @@ _SPECIAL = frozenset(
     | {"atan", "gamma", "loggamma", "lgamma", "of", "each", "integer", "where", "times"}
 )
 _OWN = re.compile(r"\$(?:[tsw]|r[0-9]{1,2})")  # the calculus's own variables
+_CHOICE = "whichever of these mechanisms sees the record that differs"
 _NORMALISED = "nonnegative densities of mass 1"
 
 
@@ -116,7 +117,7 @@ class _Goal:
         if isinstance(stage, Joint):
             return "\n".join(self.numbered(stage.stages))
         if isinstance(stage, Choice):
-            return "\n".join(["one of", *self.listed(stage.stages)])
+            return "\n".join([_CHOICE, *self.listed(stage.stages)])
         what = self.stage(stage.stage)
         if isinstance(stage, Filter):
             name, budget = self.name(stage.name), self.term(stage.budget)

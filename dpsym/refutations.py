@@ -18,6 +18,7 @@ from flint import arb, fmpq
 
 from dpsym import events
 from dpsym.events import Chosen, Event, Exceeded, Values
+from dpsym.instances import explicit
 from dpsym.kernel import terms as tm
 from dpsym.kernel.balls import (
     POS,
@@ -64,6 +65,7 @@ from dpsym.kernel.statements import (
     Statement,
     opened,
     replaced,
+    shapes,
 )
 from dpsym.kernel.terms import ONE, ZERO, Term, substitute
 
@@ -107,7 +109,7 @@ class Refutation(Sealed):
     ``orders`` are the order at which a family in the claim fails (or nothing), and the grid of
     orders by which families among the hypotheses were checked. ``exceeded`` says by how much an
     event breaks the claim. ``stages`` are those of the statement at the values, each copy of a
-    repeated one as a stage of its own.
+    repeated one as a stage of its own, and explicit pairs of what is made of explicit mechanisms.
     """
 
     __slots__ = ("exceeded", "orders", "stages", "statement", "values", "witness")
@@ -207,7 +209,18 @@ class _Check:
         if isinstance(stage, Repeated):
             each = (one for part in opened(stage.stage) for one in self.copies(part))
             return tuple(each) * self.count(stage)
+        if isinstance(stage, (Group, Blend)):
+            return (explicit(self.counted(stage)) or stage,)
         return (stage,)
+
+    def counted(self, stage: Stage) -> Stage:
+        """The stage with numbers for the variables in numbers of copies."""
+        made = [one for one in shapes(stage) if isinstance(one, (Repeated, Group))]
+        for one in made:
+            self.count(one)
+        names = {name for one in made for name in one.count.vars}
+        found: Stage = replaced(stage, {name: self.numbers[name] for name in names})
+        return found
 
     def count(self, stage: Repeated | Group) -> int:
         low, high = (exact(end) for end in self.value(stage.count))
@@ -296,6 +309,8 @@ class _Check:
         self, atoms: tuple[Atom, ...], stage: Stage
     ) -> Iterator[tuple[Masses, Assumed | Processed]]:
         """Pairs of distributions, and what they must have."""
+        if isinstance(stage, Mechanism):
+            raise Refusal("witness", "stages that are guarantees", stage)
         made = isinstance(stage, (Group, Blend))
         require(made or not any(a.under for a in atoms), "witness", "one pair", stage)
         if isinstance(stage, Blend) and apart(stage):

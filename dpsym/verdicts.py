@@ -164,20 +164,26 @@ class Unknown(Verdict):
     """Neither a proof nor a witness was found; it does not mean that the claim is false.
 
     ``remaining`` are the obligations that are left, each printing as text; ``reason`` says why it
-    stopped.
+    stopped; ``advice`` is what may help, the most promising first.
 
-    >>> Unknown("x <= y", ("y - x >= 0",), "the budget of 5 s is used up")
+    >>> Unknown("x <= y", ("y - x >= 0",), "the budget is used up", advice=("a larger budget",))
     Unknown: x <= y
-      the budget of 5 s is used up
+      the budget is used up
       left to prove: y - x >= 0
+      what may help: a larger budget
     """
 
     remaining: tuple[object, ...] = ()
     reason: str = ""
+    advice: tuple[str, ...] = field(default=(), kw_only=True)
 
     def _grounds(self) -> list[str]:
-        left = [f"left to prove: {item}" for item in self.remaining]
-        return [self.reason, *left] if self.reason else left
+        """The reason, and what is left unless that is the claim itself."""
+        claim = self.statement.split()
+        items = [str(item) for item in self.remaining]
+        left = [f"left to prove: {item}" for item in items if item.split() != claim]
+        helps = [f"what may help: {item}" for item in self.advice]
+        return [*([self.reason] if self.reason else []), *left, *helps]
 
 
 @dataclass(frozen=True, repr=False, eq=False)

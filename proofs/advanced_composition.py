@@ -222,14 +222,12 @@ def root_of_k_is_enough():
 
 @refuted(source="a slip: the second term is of a smaller order, and forgotten")
 def advanced_composition_without_the_mean():
-    """False: k of PureDP(eps) are ApproxDP(eps sqrt(2 k log(1/delta)), delta) for every k; here
-    for k = 6, eps = 4 and delta = 1/10.
+    """False: k mechanisms with PureDP(eps) are ApproxDP(eps sqrt(2 k log(1/delta)), delta).
 
     Idea: as k or eps grows the mean, about k eps tanh(eps/2), overtakes any multiple of
     eps sqrt(k).
     """
-    claim = dp.ApproxDP(4 * sqrt(12 * log(10)), Rational(1, 10))
-    return dp.check(dp.compose(*[dp.PureDP(4)] * 6), claim)
+    return dp.check(many, dp.ApproxDP(DEVIATION, delta), where=SMALL)
 
 
 @refuted(source="the next smaller bound after the optimal one of Kairouz, Oh and Viswanath (2015)")

@@ -21,7 +21,10 @@ delta, x = symbols("delta x", positive=True)
 e = symbols("e0:6", positive=True)
 ABOVE = sum(e) ** 7, sum(item**7 for item in e) * 6**6
 MANY = dp.compose(*(dp.ApproxDP(Rational(i + 1, 97), Rational(1, 1000)) for i in range(30)))
-ERRORS = {MemoryError: "the memory is used up", RecursionError: "a goal that is too deep"}
+ERRORS = {
+    MemoryError: "the memory is used up",
+    RecursionError: "a formula is too deep for Python's stack",
+}
 
 
 @pytest.mark.parametrize("error", ERRORS)

@@ -385,3 +385,30 @@ def test_the_record_in_the_other_ones_place_may_be_like_it():
         first, *others = kernel(dp.subsample(subject, q, "without_replacement")).links
         assert not alike(first.stage)
         assert all(alike(link.stage) for link in others)
+
+
+def test_a_choice_reads_plainly():
+    found = dp.check(dp.parallel(dp.PureDP(1), dp.PureDP(2)), dp.PureDP(2))
+    assert str(found).startswith(
+        "Proved: whichever of these mechanisms sees the record that differs\n"
+        "    1. any mechanism with PureDP(1)\n"
+        "    2. any mechanism with PureDP(2)\n"
+        "  has PureDP(2)\n"
+    )
+
+
+def test_mechanisms_on_parts_of_the_data_by_what_each_is_known_to_have():
+    """The Laplace mechanism has epsilon^2/2 by way of its epsilon (Bun and Steinke (2016),
+    Proposition 1.4)."""
+    b, sigma, reach = sp.symbols("b sigma Delta", positive=True)
+    laplace = dp.AdditiveNoise(dp.noise.Laplace(scale=b), sensitivity=reach)
+    gauss = dp.AdditiveNoise(dp.noise.Gaussian(sigma=sigma), sensitivity=reach)
+    total = reach**2 / b**2 + reach**2 / (2 * sigma**2)
+    assert isinstance(dp.check(dp.parallel(laplace, gauss), dp.ZCDP(total)), dp.Proved)
+
+
+@pytest.mark.parametrize("method", ["poisson", "without_replacement"])
+@pytest.mark.parametrize("claim", [dp.PureDP(0), dp.ApproxDP(0, 0)])
+def test_a_record_that_is_never_in_the_sample(method, claim):
+    table = dp.Table([[sp.Rational(1, 2), sp.Rational(1, 2)], [0, 1]])
+    assert isinstance(dp.check(dp.subsample(table, 0, method=method), claim), dp.Proved)

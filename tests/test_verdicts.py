@@ -88,6 +88,13 @@ def test_unknown_shows_reason_and_what_is_left() -> None:
     assert str(Unknown("c")) == "Unknown: c"
 
 
+def test_unknown_does_not_print_the_claim_twice() -> None:
+    found = Unknown("c\nfor all x", ("c for all x", "x >= 0 for all x"), "out of time")
+    assert str(found) == (
+        "Unknown: c\n  for all x\n  out of time\n  left to prove: x >= 0 for all x"
+    )
+
+
 def test_vacuous_gives_the_reason() -> None:
     assert "no values satisfy the conditions: x > 1 and x < 0" in str(EVERY[3])
 

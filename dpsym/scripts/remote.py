@@ -42,6 +42,7 @@ class Told:
     values: tuple[tuple[str, str], ...] = ()
     lines: tuple[str, ...] = ()
     reason: str = ""
+    advice: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -93,7 +94,8 @@ def _told(verdict: Verdict) -> Told:
         values = tuple((name, str(value)) for name, value in verdict.witness.values.items())
         return Told(*base, values=values, lines=(verdict.witness.text(),))
     if isinstance(verdict, Unknown):
-        return Told(*base, lines=tuple(map(str, verdict.remaining)), reason=verdict.reason)
+        lines = tuple(map(str, verdict.remaining))
+        return Told(*base, lines=lines, reason=verdict.reason, advice=verdict.advice)
     if isinstance(verdict, Vacuous):
         return Told(*base, reason=verdict.reason)
     raise ScriptError(f"a verdict of a new kind: {kind}")
@@ -121,6 +123,7 @@ def _verdict(told: Told) -> Verdict:
         witness = ToldWitness({name: _number(text) for name, text in told.values}, *told.lines)
         return Refuted(told.statement, witness, **common)  # type: ignore[arg-type]
     if told.kind == "Unknown":
+        common["advice"] = told.advice
         return Unknown(told.statement, told.lines, told.reason, **common)  # type: ignore[arg-type]
     if told.kind == "Vacuous":
         return Vacuous(told.statement, told.reason, **common)  # type: ignore[arg-type]

@@ -44,11 +44,42 @@ def test_budget(seconds):
         dp.bound(dp.PureDP(1), CLAIM, DELTA, budget=seconds)
 
 
-def test_guarantees_that_no_pair_has():
-    """E[e^L] is at least 1, by Jensen's inequality."""
-    impossible = dp.MomentBound(lambda loss: exp(loss), Rational(1, 2))
-    with pytest.raises(dp.InputError, match="some pair of distributions"):
-        dp.bound(impossible, CLAIM, DELTA)
+C = Symbol("c", positive=True)
+
+
+@pytest.mark.parametrize(
+    ("impossible", "where"),
+    [
+        (dp.MomentBound(lambda loss: exp(loss), Rational(1, 2)), []),
+        (dp.MomentBound(lambda loss: loss, -1), []),
+        (dp.both(dp.PureDP(1), dp.MomentBound(lambda loss: exp(2 * loss), C)), [C < 1]),
+    ],
+)
+def test_guarantees_that_no_pair_has(impossible, where):
+    """E[e^(aL)] is at least 1 for a >= 0, and E[L] at least 0, by Jensen's inequality."""
+    for subject in (impossible, dp.compose(dp.PureDP(1), impossible)):
+        for answer in (
+            dp.check(subject, dp.ApproxDP(1, 0), where),
+            dp.bound(subject, CLAIM, DELTA, where),
+        ):
+            assert isinstance(answer, dp.Vacuous)
+            assert "no pair of distributions has MomentBound" in str(answer)
+
+
+@pytest.mark.parametrize(
+    "possible",
+    [
+        dp.MomentBound(lambda loss: exp(loss), 1),  # of equal distributions
+        dp.MomentBound(lambda loss: -exp(-loss), -1),  # the bound is met by equal distributions
+        dp.MomentBound(lambda loss: loss * exp(-loss), Rational(-1, 100)),  # not convex
+    ],
+)
+def test_guarantees_that_some_pair_has(possible):
+    assert not isinstance(dp.check(possible, dp.ApproxDP(1, 0), budget=2), dp.Vacuous)
+
+
+def test_no_values_of_the_symbol():
+    assert isinstance(dp.bound(dp.PureDP(1), CLAIM, DELTA, where=[DELTA < 0]), dp.Vacuous)
 
 
 def test_the_budget_is_kept():

@@ -36,6 +36,32 @@ def test_renyi_to_approximate():
     assert found.upper < Rational("0.12")
 
 
+def test_it_prints_decimals_that_are_rounded_outward():
+    found = narrow(dp.bound(dp.RenyiDP(2, 1), dp.ApproxDP(Rational(3, 2), DELTA), DELTA))
+    name, _, low, _, high = str(found).splitlines()[0].split()
+    assert name == "delta" and "/" not in low + high
+    low, high = Rational(low), Rational(high)
+    assert low <= found.lower < found.upper <= high
+    assert high - low < Rational(3, 2) * (found.upper - found.lower)
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "text"),
+    [
+        (Rational(1, 3), Rational(1, 3), "x = 1/3"),
+        (Rational(1, 8), Rational(1, 8), "x = 0.125"),
+        (None, Rational(1, 3), "x <= 0.333333333334"),
+        (None, log(2), "x <= log(2)"),
+        (Rational(1, 3), oo, "x in 0.333333333333 .. oo"),
+        (0, Rational(1, 10**9), "x in 0 .. 1e-9"),
+        (Rational(-2, 3), Rational(-1, 3), "x in -0.666667 .. -0.333333"),
+    ],
+)
+def test_how_a_bound_prints(low, high, text):
+    low = None if low is None else Integer(low) if isinstance(low, int) else low
+    assert str(dp.Bound(Symbol("x"), low, high, None, None)) == text
+
+
 def test_ends_are_what_the_verdicts_say():
     found = narrow(dp.bound(dp.RenyiDP(2, 1), dp.ApproxDP(Rational(3, 2), DELTA), DELTA))
     assert f"has ApproxDP(3/2, {found.upper})" in found.proved.statement

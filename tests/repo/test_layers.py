@@ -21,9 +21,12 @@ ABOVE = {"cli", "scripts", "testing", "__main__", "__init__"}  # what people use
 COMMON = {"errors", "quadrature", "version"}  # imports nothing of the package
 TRANSLATION = {"translate"}  # between SymPy and the kernel's terms
 CHECKING = {
+    "advice",
     "bounding",
     "checking",
     "closed_forms",
+    "decimals",
+    "emptiness",
     "hints",
     "library",
     "measured",
@@ -39,6 +42,7 @@ EVIDENCE = {  # what people read of goals, proofs and witnesses; loads no SymPy 
     "events",
     "explaining",
     "goals",
+    "instances",
     "latex",
     "printing",
     "refutations",

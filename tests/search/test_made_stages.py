@@ -241,3 +241,12 @@ def test_a_repetition_is_the_composition_of_its_copies(name, part):
     copies = dp.check(dp.compose(one, one, one), claim, where, budget=BUDGET)
     assert type(whole) is type(copies)
     assert isinstance(whole, dp.Proved if part == 1 else dp.Refuted)
+
+
+def test_a_witness_on_the_way_to_a_proof():
+    """Advanced composition without its mean: a proof is looked for in vain for much longer."""
+    small = sp.Symbol("epsilon", nonnegative=True)
+    claim = dp.ApproxDP(small * sqrt(2 * k * log(1 / d)), d)
+    found = dp.check(dp.repeat(dp.PureDP(small), k), claim, where=BELOW_ONE)
+    assert isinstance(found, dp.Refuted)
+    assert found.seconds < 8

@@ -130,7 +130,7 @@ def _settled(goal: Statement, plan: Any, rule: str) -> Iterator[Inference]:
         yield rule, plan()
     except Split as split:
         if not split.item.vars <= {name for name, _ in goal.variables}:
-            raise NoPlan("a case distinction by the output") from None
+            raise NoPlan("the integral needs cases that depend on the output") from None
         item = split.item
         yield "either", {"item": item}
         yield "either", {"item": -item}
@@ -176,7 +176,7 @@ def _planned(
         for gone, other, value in ((p, q, form.at_q), (q, p, form.at_p)):
             if gone is ZERO:
                 if value is None:
-                    raise NoPlan("an infinite divergence")
+                    raise NoPlan("the divergence is infinite")
                 return value * other
         for density in (p, q):
             zero = None if density is ZERO else vanishing(density, known.facts, names)

@@ -18,6 +18,7 @@ from dpsym.kernel.rules_privacy import is_integer
 from dpsym.kernel.sequents import Facts, Sequent, context, with_facts
 from dpsym.kernel.statements import INTEGER, Fact, Region, Statement
 from dpsym.kernel.terms import ZERO, Term, substitute, var
+from dpsym.printing import show
 from dpsym.search.integrals.antiderivatives import antiderivative, antidifference
 from dpsym.search.integrals.cuts import (
     Split,
@@ -147,7 +148,7 @@ class _Planner:
         self.p, self.q = region.p, region.q
         self.samples = parameters(self.variables, self.facts, _SAMPLES)
         if not self.samples:
-            raise NoSamples("no sample values of the parameters")
+            raise NoSamples("no values of the parameters were found for the integral")
         self.x, self.whole = var(region.output or "$x"), region.kind == INTEGER
         self.known: dict[tuple[Term | None, Term | None], Values] = {}
         self.rows: dict[tuple[Term, Term, int], list[tuple[bool, ...]]] = {}
@@ -346,7 +347,7 @@ class _Planner:
         if len(forms) > 1:
             deciding = self.constant_switch(item)
             if deciding is None:
-                raise NoPlan("a term with several forms on a piece")
+                raise NoPlan("the integrand has kinks whose order is not known")
             raise Split(deciding)
         return next(iter(forms.values()))
 
@@ -423,14 +424,14 @@ class _Planner:
         else:
             found = antiderivative(canon, value, self.x, way)
         if found is None:
-            raise NoPlan(f"no antiderivative of {value!r}")
+            raise NoPlan(f"no antiderivative was found of {show(value)}")
         limits = []
         for side, direction in ((part.start, -1), (part.end, 1)):
             limit = None
             if side is None:
                 limit = limit_at(self.inside(part), found, self.x, direction, self.samples)
                 if limit is None:
-                    raise NoPlan(f"no limit of {found!r}")
+                    raise NoPlan(f"no limit was found of {show(found)}")
             limits.append(limit)
         return shorter(found, self.inside(part)), limits[0], limits[1]
 

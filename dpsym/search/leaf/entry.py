@@ -37,7 +37,7 @@ _FACTORED = 0.6  # for proofs about the factors of a quotient
 _FRONTIER = 0.15  # for choosing what to show of what is left open
 
 MEMORY = Memory()
-TRIED = "no proof was found before, within as long a time"
+TRIED = "no proof of what is left was found before, in as long a time"
 
 
 @dataclass(frozen=True, slots=True)
@@ -357,7 +357,8 @@ def _search(sequent: Sequent, given: Budget) -> Lemma | Open:
     except Refusal as refusal:
         return Open(str(refusal), (sequent,))
     if not isinstance(proof, Proof):
-        reason = "no proof was found" if given.left() > 0 else "out of budget"
+        late = given.left() <= 0
+        reason = "the budget is used up" if late else "no proof was found of what is left"
         left = frontier(proof, search.stuck, search.proved, _FRONTIER)
         return Open(reason, (sequent,) if left == (proof,) else left)
     found = _checked(sequent, proof, list(shown.values()))

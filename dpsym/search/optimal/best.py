@@ -51,7 +51,7 @@ class Unsuited(Exception):
     """The statement is not of the kind that this search is for."""
 
 
-class Vacuous(Exception):
+class Infeasible(Exception):
     """No pair of distributions seems to meet the guarantees."""
 
 
@@ -108,29 +108,29 @@ def ways(claim: Guarantee, symmetric: bool) -> list[Guarantee]:
 def guarantees(statement: Statement) -> tuple[Guarantee, ...]:
     """The only stage's guarantees; raises Unsuited for other statements."""
     if len(statement.stages) != 1 or not isinstance(statement.stages[0], Assumed):
-        raise Unsuited("one stage that is assumed guarantees")
+        raise Unsuited("a single stage that is given by guarantees")
     if len(statement.claims) != 1:
         raise Unsuited("one claim")
     return statement.stages[0].guarantees
 
 
 def best(question: Question, budget: Budget) -> Answer:
-    """Both ends; raises Unsuited, Vacuous or OutOfBudget."""
+    """Both ends; raises Unsuited, Infeasible or OutOfBudget."""
     search, sides, forms = _prepared(question, budget)
     if any(isinstance(item, Support) for items in forms for item in items):
         return search.largest_loss(forms)
     moments = _moments(forms)
     if not all(_grows(item.bound, question.name) for item in moments):
-        raise Unsuited("a bound that grows with the symbol")
+        raise Unsuited("a claim that becomes weaker as the symbol grows")
     if any(question.name in item.form.f.vars for item in moments):
         if any(map(is_family, search.given)):
-            raise Unsuited("a parameter in the bound alone, for families")
+            raise Unsuited("a symbol in the bound alone, for guarantees of all orders")
         return search.inside(sides)
     return search.outside(sides, moments)
 
 
 def settled(statement: Statement, budget: Budget) -> Theorem:
-    """A theorem about one stage at numbers, by the best multipliers; raises Unsuited, Vacuous or
+    """A theorem about one stage at numbers, by the best multipliers; raises Unsuited, Infeasible or
     OutOfBudget, and Failed if the claim is false, or as good as the best one."""
     if statement.variables:
         raise Unsuited("a claim at numbers")
@@ -227,8 +227,8 @@ class _Search:
         found = problem.solve(close)
         if found is None:
             if any(sign(item.bound - item.form.at(ONE)) < 0 for item in problem.moments):
-                raise Vacuous  # not even P = Q, which is best for convex functions
-            raise Unsuited("a linear program with a solution")
+                raise Infeasible  # not even P = Q, which is best for convex functions
+            raise Unsuited("guarantees for which the linear program is solved")
         return problem, found
 
     # -- the parameter is in the bound alone

@@ -37,7 +37,7 @@ from dpsym.kernel.statements import (
 from dpsym.kernel.terms import ZERO, Term
 from dpsym.kernel.theorems import Theorem, prove
 from dpsym.search.leaf.budget import Budget, OutOfBudget
-from dpsym.search.optimal.best import Question, Unsuited, Vacuous, best, bounded, settled
+from dpsym.search.optimal.best import Infeasible, Question, Unsuited, best, bounded, settled
 from dpsym.search.optimal.extremes import by_extremes
 from dpsym.search.optimal.numbers import BITS, rounded
 from dpsym.search.optimal.pieces import Failed, constant
@@ -77,7 +77,7 @@ def at_numbers(statement: Statement, losses: Losses, seconds: float) -> Theorem 
                 return attempt()
         except Unsuited:
             continue
-        except (Failed, Vacuous, Stuck, Refusal, OutOfBudget):
+        except (Failed, Infeasible, Stuck, Refusal, OutOfBudget):
             return None
     return None
 
@@ -123,7 +123,7 @@ class _Explicit:
 
     def one_way(self, stage: Mechanism, index: int, claim: Guarantee) -> Proof:
         goal = replace(self.statement, stages=(stage,), claims=(claim,))
-        stuck: Exception = Stuck("no divergences of the mechanism are known")
+        stuck: Exception = Stuck("no divergence of the mechanism is known")
         if claim.name != "ApproxDP":  # that one has been tried
             try:
                 return prove_statement(goal, self.seconds(_OWN)).proof
@@ -132,7 +132,7 @@ class _Explicit:
         for reverse in (False, True):
             try:
                 return self.by_moments(goal, index, reverse)
-            except (Stuck, Failed, Unsuited, Vacuous, Refusal) as failed:
+            except (Stuck, Failed, Unsuited, Infeasible, Refusal) as failed:
                 stuck = failed
         raise stuck
 
@@ -273,7 +273,7 @@ class _Explicit:
             return min(values)
         claim = replace(self.claim, name="RenyiDP", args=(tm.num(alpha), tm.var("x")))
         asked = Statement((("x", "real"),), (), (single,), (claim,))
-        with suppress(Unsuited, Vacuous):
+        with suppress(Unsuited, Infeasible):
             return best(Question(asked, "x"), self.budget).proved
         return None
 
@@ -283,7 +283,7 @@ class _Explicit:
         for alpha, spare in islice(self.orders().items(), _TRIED):
             try:
                 return self.at_order(fmpq(alpha), spare)
-            except (Stuck, Failed, Unsuited, Vacuous, Refusal) as failed:
+            except (Stuck, Failed, Unsuited, Infeasible, Refusal) as failed:
                 stuck = failed
         raise stuck
 

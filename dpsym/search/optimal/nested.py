@@ -29,7 +29,7 @@ from dpsym.kernel.terms import ONE, ZERO, Term, positive_part
 from dpsym.kernel.theorems import Theorem, prove
 from dpsym.refutations import Atom, Refutation, refute
 from dpsym.search.leaf.budget import Budget
-from dpsym.search.optimal.best import Answer, Question, Unsuited, Vacuous, bounded
+from dpsym.search.optimal.best import Answer, Infeasible, Question, Unsuited, bounded
 from dpsym.search.optimal.families import is_family
 from dpsym.search.optimal.lower import Masses, witness
 from dpsym.search.optimal.numbers import BITS, rounded
@@ -106,7 +106,7 @@ class Nested:
             problem = Problem(self.second, self.goal_at(at))
             solution = problem.solve(1e-8)
             if solution is None:
-                raise Vacuous
+                raise Infeasible
             value = max(solution.value, 0.0)
             spare = _SPARE * (value if at == 1 else self.node(fmpq(1)).value) + _LEAST
             self.known[at] = _Node(at, value, problem, solution, spare)
@@ -130,7 +130,7 @@ class Nested:
             problem = Problem(self.first, Moment(self.chord(), ONE))
             found = problem.solve(_CLOSER)
             if found is None:
-                raise Vacuous
+                raise Infeasible
             self.problem, self.atoms = problem, found
             upper = found.value + float_of(problem.goal.base)
             used = [(p, q) for p, q in zip(found.p.tolist(), found.q.tolist(), strict=True) if q]
@@ -319,7 +319,7 @@ def _items(statement: Statement) -> tuple[tuple[Moment, ...], tuple[Moment, ...]
 
 
 def optimum(question: Question, budget: Budget) -> Answer:
-    """The best delta of two stages; raises Unsuited, Vacuous, Failed, Refusal or OutOfBudget."""
+    """The best delta of two stages; raises Unsuited, Infeasible, Failed, Refusal or OutOfBudget."""
     (claim,) = question.claims
     loss, delta = claim.args if claim.name == "ApproxDP" else (None, None)
     statement = question.statement

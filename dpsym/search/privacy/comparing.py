@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 
+from dpsym.kernel.refusal import Refusal
 from dpsym.kernel.rules_privacy import stage_data
 from dpsym.kernel.sequents import Sequent, context
 from dpsym.kernel.statements import Assumed, Fact, Guarantee, Stage, Statement
@@ -44,7 +45,10 @@ def equal(first: Term | None, second: Term | None, goal: Statement) -> bool:
     if first is None or second is None:
         return first is second
     canon = context(goal.facts).canon
-    return first is second or canon.is_zero(canon(first - second))
+    try:
+        return first is second or canon.is_zero(canon(first - second))
+    except Refusal:  # one of them is undefined
+        return False
 
 
 def same(total: Guarantee, claim: Guarantee, goal: Statement) -> bool:

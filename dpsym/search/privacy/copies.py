@@ -51,7 +51,7 @@ from dpsym.search.privacy.stages import (
     totals,
     wholes,
 )
-from dpsym.search.privacy.steps import Steps, Stuck
+from dpsym.search.privacy.steps import Steps, Stuck, Unfit
 from dpsym.search.samples import number, points
 
 _FEW = 4  # copies that are worth a stage each
@@ -83,7 +83,9 @@ class Copies(Steps):
                     except Stuck as failed:
                         self.left()
                         stuck = failed
-                raise stuck or Stuck("no guarantee is known of an explicit mechanism")
+                raise stuck or Stuck(
+                    "of an explicit mechanism in it no guarantee is known that is enough"
+                )
         return None
 
     def by_whole_orders(self, goal: Statement) -> Proof | None:
@@ -149,7 +151,7 @@ class Copies(Steps):
         for index, stage in enumerate(goal.stages):
             if isinstance(stage, (Assumed, Processed, Mechanism)):
                 continue
-            stuck = Stuck("no total is known of a stage that is made of others")
+            stuck = Stuck("what is known of a part of the subject is not enough for the claim")
             for total in wholes(stage, claim, self.known):
                 try:
                     return self.apply(goal, "cut", first=index, last=index, guarantees=(total,))
@@ -175,7 +177,7 @@ class Copies(Steps):
         if isinstance(count, fmpq) and count <= most:
             first = stage.count is ONE or claim.name == "ApproxDP"
             ways.insert(0 if first else len(ways), partial(self.apply, goal, "unroll"))
-        stuck = Stuck("no total of so many copies is known")
+        stuck = Stuck("what the known theorems give of so many copies is more than the claim")
         for way in ways:
             try:
                 return way()
@@ -189,7 +191,7 @@ class Copies(Steps):
         if not same(total.many, claim, goal):
             return self.through(goal, stage, total)
         if not isinstance(stage.stage, Assumed):
-            raise Stuck("copies of what is not a guarantee")
+            raise Unfit("copies of what has no guarantee")
         if stage.stage.guarantees != (total.one,):
             return self.apply(goal, "inner", stage=0, part=0, guarantees=(total.one,))
         if stage.count.op != "var":
@@ -232,7 +234,7 @@ class Copies(Steps):
                 every = Statement(variables, facts, (more,), (one.many,))
                 mapping = ((name, stage.count), *((own, var(own)) for own, _ in goal.variables))
                 return self.apply(goal, "use", theorem=self.theorem(every), mapping=mapping)
-        raise Stuck("no total of so many copies is known")
+        raise Stuck("what the known theorems give of so many copies is more than the claim")
 
     def through(self, goal: Statement, stage: Repeated | Group, total: Total) -> Proof:
         parameters = {"first": 0, "last": 0, "guarantees": (total.many,)}
@@ -250,7 +252,7 @@ class Copies(Steps):
         own = {stage.name: stage.budget}
         totals = [one.substitute(own) for one in stage.stage.guarantees]
         if not any(same(total, claim, goal) for total in totals):
-            stuck = Stuck("a filter of other guarantees")
+            stuck = Stuck("no theorem about such a budget is known for these guarantees")
             for total in totals:
                 parameters = {"first": 0, "last": 0, "guarantees": (total,)}
                 try:
@@ -315,7 +317,7 @@ class Copies(Steps):
             thresholds = orders(goal, stage)
             if thresholds is not None:
                 return self.by_orders(goal, thresholds, 0)
-        stuck = Stuck("no multipliers for a blend")
+        stuck = Stuck("what the mixture has by the inequalities that were tried exceeds the claim")
         for parameters in multipliers(goal, stage):
             weights = [w for row in parameters["moments"] for w in row]
             for item in dict.fromkeys([*parameters["linear"], *weights]):

@@ -25,7 +25,7 @@ from dpsym.search.integrals.plans import NoPlan, NoSamples
 from dpsym.search.integrals.roots import by_roots
 from dpsym.search.leaf.budget import Budget, OutOfBudget
 from dpsym.search.privacy.comparing import contradictory, meets, same
-from dpsym.search.privacy.steps import PATIENT_SECONDS, Steps, Stuck
+from dpsym.search.privacy.steps import OUT_OF_TIME, PATIENT_SECONDS, Steps, Stuck, Unfit
 from dpsym.search.samples import sign
 
 _MOST_FACTS = 40  # case distinctions add facts
@@ -55,7 +55,7 @@ class Explicit(Steps):
                 except Stuck:
                     self.left()
             raise stuck or Stuck(
-                f"no guarantee is known of stage {index + 1}, an explicit mechanism"
+                f"of stage {index + 1}, an explicit mechanism, no guarantee is known that is enough"
             )
         return self.statement(goal)
 
@@ -74,7 +74,7 @@ class Explicit(Steps):
         """A parameter in a root of a logarithm replaced by one for the root."""
         named = by_roots(goal, fresh(goal, "r"))
         if named is None:
-            raise Stuck("no root of a logarithm")
+            raise Unfit("no root of a logarithm")
         rule, parameters = named
         if rule != "either":
             return self.apply(goal, rule, **parameters)
@@ -112,7 +112,9 @@ class Explicit(Steps):
         if meets(claim, found, goal):
             return None  # the claim is the divergence itself, however it is written
         if not meets(found, claim, goal):
-            raise Stuck("the divergence of one pair exceeds the bound at sample values")
+            raise Stuck(
+                "a pair seems to have a larger divergence than is claimed, at sample values"
+            )
         parameters = {"first": 0, "last": 0, "guarantees": (found,)}
         *shown, last = step(goal, "cut", parameters)
         try:
@@ -137,7 +139,7 @@ class Explicit(Steps):
         """One explicit mechanism."""
         (claim,) = goal.claims
         support = isinstance(next(iter(constraints(claim)), None), Support)
-        stuck = Stuck("no rule for a claim about this mechanism")
+        stuck = Stuck("no integral that the claim needs of this mechanism was found in closed form")
         if any(not fact.term.vars and sign(fact.term, {}) < 0 for fact in goal.facts):
             return self.contradicted(goal)  # a side of a distinction that numbers settle
         if len(goal.stages) == 1 and len(goal.facts) < _MOST_FACTS:
@@ -171,7 +173,8 @@ class Explicit(Steps):
                     yield nothing(goal)
                 if count:
                     return  # what stopped the earlier ones says more
-                raise Stuck(str(stop), out_of_time=isinstance(stop, OutOfBudget)) from None
+                late = isinstance(stop, OutOfBudget)
+                raise Stuck(OUT_OF_TIME if late else str(stop), out_of_time=late) from None
             if inference is None:
                 return
             yield inference

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from dataclasses import replace
 
 from dpsym.kernel import terms as tm
@@ -28,6 +27,7 @@ from dpsym.kernel.statements import (
 from dpsym.kernel.terms import Term, substitute, var
 from dpsym.kernel.theorems import Theorem, prove
 from dpsym.search.bounds import bounds
+from dpsym.search.leaf.budget import clock
 from dpsym.search.leaf.hinted import Hint
 from dpsym.search.privacy import whole_orders
 from dpsym.search.privacy.comparing import new_name, range_of, same
@@ -39,7 +39,7 @@ from dpsym.search.privacy.leaves import plausible
 from dpsym.search.privacy.limits import vanishing
 from dpsym.search.privacy.rates import Rates
 from dpsym.search.privacy.specialising import Specialising
-from dpsym.search.privacy.steps import Stuck, Suggestions
+from dpsym.search.privacy.steps import Stuck, Suggestions, Undefined, Unfit, better, refused
 from dpsym.search.privacy.totals import Totals, instead_of_range
 from dpsym.search.privacy.towers import plans
 
@@ -55,15 +55,22 @@ def prove_statement(
     ``suggestions`` are guarantees to prove of explicit mechanisms and build on;
     ``hints`` are for the real inequalities.
     """
-    return Prover(time.process_time() + seconds, suggestions, hints).theorem(statement)
+    return Prover(clock() + seconds, suggestions, hints).theorem(statement)
 
 
 class Prover(Copies, Explicit, Rates, Specialising, Totals):
     """The search, within its time."""
 
     def theorem(self, statement: Statement) -> Theorem:
-        definedness = tuple(self.sequent(item) for item in statement_obligations(statement))
+        definedness = tuple(self.defined(item) for item in statement_obligations(statement))
         return prove(statement, self.whole_numbers(statement), definedness)
+
+    def defined(self, item: Sequent) -> Proof:
+        try:
+            return self.sequent(item)
+        except Stuck as stuck:
+            reason = "a term is not shown to be defined for all values of the parameters"
+            raise Undefined(reason, (item,), stuck.out_of_time) from None
 
     def whole_numbers(self, goal: Statement) -> Proof:
         """Bounds of integer variables that are not whole, or strict, made whole."""
@@ -106,7 +113,7 @@ class Prover(Copies, Explicit, Rates, Specialising, Totals):
             if known is not None:
                 return self.apply(goal, "cut", first=index, last=index, guarantees=(known,))
         if isinstance(goal.stages[0], Choice):
-            return self.apply(goal, "each")
+            return self.each(goal)
         pair = self.one_pair(goal)
         if pair is not None:
             return pair
@@ -137,9 +144,14 @@ class Prover(Copies, Explicit, Rates, Specialising, Totals):
                 return attempt(goal)
             except Stuck as stuck:
                 self.left()
-                if first is None or (stuck.remaining and not first.remaining):
+                if first is None or better(stuck, first):
                     first = stuck
-        raise first or Stuck("no rule applies")
+        raise first or Stuck("no theorem fits these stages and this claim")
+
+    def each(self, goal: Statement) -> Proof:
+        """For each of the mechanisms in a choice; what an explicit one has may be of use."""
+        cases = (one for one in step(goal, "each", {}) if isinstance(one, Statement))
+        return Proof("each", {}, tuple(self.mechanisms(one, 0) for one in cases))
 
     def processed(self, goal: Statement, index: int, stage: Processed) -> Proof:
         """By convexity of what is known of the mechanism, or of the claim, which it has."""
@@ -243,7 +255,7 @@ class Prover(Copies, Explicit, Rates, Specialising, Totals):
             return self.support(goal, constraint)
         if isinstance(constraint, Moment):
             return self.tower(goal)
-        raise Stuck(f"no rule proves a claim of {claim.name}")
+        raise Unfit(f"nothing is known that proves a claim of {claim.name} of such stages")
 
     def both_ways(self, goal: Statement) -> Proof:
         try:
@@ -259,20 +271,20 @@ class Prover(Copies, Explicit, Rates, Specialising, Totals):
         bounds: list[Term] = []
         for stage in goal.stages:
             if not isinstance(stage, Assumed):
-                raise Stuck("a stage is not a guarantee")
+                raise Unfit("a stage has no guarantee to build on")
             own = [item for item in stage_data(stage).supports if item.reverse == claimed.reverse]
             if not own:
-                raise Stuck("a stage has no bound on its loss", ())
+                raise Stuck("a stage has no bound on its loss, which a claim of pure privacy needs")
             bounds.append(own[0].bound)
         return self.apply(goal, "support", bounds=tuple(bounds))
 
     def tower(self, goal: Statement) -> Proof:
-        stuck = Stuck("no multipliers whose bound meets the claim")
+        stuck = Stuck("what follows by the inequalities that were tried exceeds the claim")
         for parameters in plans(goal):
             try:
                 premises = [p for p in step(goal, "tower", parameters) if isinstance(p, Sequent)]
             except Refusal as refusal:
-                stuck = Stuck(str(refusal))
+                stuck = refused(refusal)
                 continue
             if not all(map(plausible, premises)):
                 continue

@@ -15,7 +15,7 @@ from dpsym.search.privacy import library
 from dpsym.search.privacy.comparing import new_name
 from dpsym.search.privacy.limits import kept, total_variation
 from dpsym.search.privacy.orders import TAILS, markov, orders_for, splits, top_suffices
-from dpsym.search.privacy.steps import Steps, Stuck
+from dpsym.search.privacy.steps import Steps, Stuck, Unfit
 
 
 class Specialising(Steps):
@@ -90,7 +90,7 @@ class Specialising(Steps):
         assert isinstance(stage, Assumed)
         top, loss = stage.guarantees[j].args[1], claim.args[0]
         if top is None or loss is None or claim.name not in TAILS:
-            raise Stuck("only a tail is bounded at the highest order")
+            raise Unfit("only a tail is bounded at the highest order")
         name = new_name(goal, "x")
         order = 1 + (top - 1) * tm.exp(-var(name))
         value = markov(stage.guarantees[j], order, loss)
@@ -110,7 +110,7 @@ class Specialising(Steps):
         assert isinstance(stage, Assumed)
         found = library.markov(stage.guarantees[-1], last.claims[0], self.lemma)
         if found is None:
-            raise Stuck("no bound of a tail")
+            raise Unfit("no bound of a tail is known")
         proofs = [self.sequent(one) for one in shown if isinstance(one, Sequent)]
         return Proof("specialise", parameters, (*proofs, self.used(last, found)))
 
@@ -139,7 +139,7 @@ class Specialising(Steps):
             if found is not None:
                 return self.cut_through(goal, found, self.at_the_end)
         nothing = total_variation(goal)
-        stuck = Stuck("nothing is known at the end of a range")
+        stuck: Stuck = Unfit("nothing is known at the end of a range")
         if claim.name == "ApproxDP" and nothing is not None:
             # shown for all values of the bound
             general = replace(goal, facts=kept(goal), claims=(nothing,))

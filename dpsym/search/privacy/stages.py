@@ -247,7 +247,9 @@ def of_sample(stage: Blend, one: Guarantee, claim: Guarantee) -> Iterator[Guaran
 def before_sampling(stage: Blend, claim: Guarantee, facts: Facts) -> Guarantee | None:
     """What a mechanism must have for its sample to have what is claimed."""
     rate, first = stage.p[0], claim.args[0]
-    if claim.name not in ("PureDP", "ApproxDP") or first is None or rate == ZERO:
+    if rate == ZERO:  # the record is never in the sample: what every mechanism has will do
+        return Guarantee("ApproxDP", (ZERO, ONE))
+    if claim.name not in ("PureDP", "ApproxDP") or first is None:
         return None
     normal = context(facts).canon.normal
     loss = normal(tm.log(1 + (tm.exp(first) - 1) / rate))

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import itertools
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from typing import Any
 
 from dpsym.kernel.proofs import Proof
-from dpsym.kernel.refusal import Refusal
+from dpsym.kernel.refusal import Refusal, TooLarge
 from dpsym.kernel.rules import step
 from dpsym.kernel.rules_privacy import statement_obligations
 from dpsym.kernel.sequents import Sequent
@@ -17,6 +16,7 @@ from dpsym.kernel.statements import Blend, Guarantee, Inner, Mechanism, Stage, S
 from dpsym.kernel.theorems import Theorem, prove
 from dpsym.search import leaf
 from dpsym.search.integrals.growth import growing
+from dpsym.search.leaf.budget import clock, look
 from dpsym.search.leaf.hinted import Hint
 from dpsym.search.privacy import library
 from dpsym.search.privacy.blends import at_kinks
@@ -38,6 +38,41 @@ class Stuck(Exception):
         self.reason, self.remaining, self.out_of_time = reason, remaining, out_of_time
 
 
+class Unfit(Stuck):
+    """One way to prove a statement that is not meant for such statements: it says little."""
+
+
+class Undefined(Stuck):
+    """A term of the statement is not shown to be defined for all values of its parameters."""
+
+
+class Exhausted(Stuck):
+    """A limit of size, of Python's stack, or of memory was reached."""
+
+
+OUT_OF_TIME = "the budget is used up before a proof or a counterexample was found"
+
+
+def refused(refusal: Refusal) -> Stuck:
+    """What the kernel says of a step that was tried."""
+    if isinstance(refusal, TooLarge):
+        return Exhausted(too_large(refusal))
+    return Stuck(f"a step that was tried does not fit ({refusal})")
+
+
+def too_large(refusal: Refusal) -> str:
+    """That a limit of the kernel was reached."""
+    return f"a formula on the way is too large ({refusal.condition} are allowed)"
+
+
+def better(one: Stuck, other: Stuck) -> bool:
+    """Whether the first one says more of what is left."""
+    return (bool(one.remaining), not isinstance(one, Unfit)) > (
+        bool(other.remaining),
+        not isinstance(other, Unfit),
+    )
+
+
 class Steps(ABC):
     """One inference, by way of the rest of the search."""
 
@@ -48,9 +83,10 @@ class Steps(ABC):
         self.leaf_seconds = LEAF_SECONDS
 
     def left(self) -> float:
-        left = self.deadline - time.process_time()
+        look()
+        left = self.deadline - clock()
         if left <= 0:
-            raise Stuck("the budget is used up", out_of_time=True)
+            raise Stuck(OUT_OF_TIME, out_of_time=True)
         return left
 
     def lemma(self, statement: Statement) -> Theorem | None:
@@ -68,7 +104,7 @@ class Steps(ABC):
         try:
             premises = step(goal, rule, parameters)
         except Refusal as refusal:
-            raise Stuck(str(refusal)) from None
+            raise refused(refusal) from None
         found: dict[int, Proof] = {}
         for index in sorted(range(len(premises)), key=lambda i: _effort(premises[i])):
             premise = premises[index]
@@ -80,14 +116,14 @@ class Steps(ABC):
         return Proof(rule, parameters, tuple(found[i] for i in range(len(premises))))
 
     def sequent(self, goal: Sequent, guesses: Iterable[tuple[Hint, ...]] = ()) -> Proof:
-        limit, started = min(self.left(), self.leaf_seconds), time.process_time()
+        limit, started = min(self.left(), self.leaf_seconds), clock()
         try:
             answer = prove_leaf(goal, limit, self.hints, guesses)
         except RecursionError:
-            raise Stuck("a goal that is too deep", (goal,)) from None
+            raise Exhausted("a formula is too deep for Python's stack", (goal,)) from None
         if isinstance(answer, Proof):
             return answer
-        spent = time.process_time() - started
+        spent = clock() - started
         short = spent > limit / 2 or answer.reason == leaf.TRIED
         raise Stuck(answer.reason, answer.left or (goal,), out_of_time=short)
 

@@ -15,7 +15,7 @@ from dpsym.search.privacy.comparing import from_family, hockey, meets, needs_mor
 from dpsym.search.privacy.concentration import routes, sharper
 from dpsym.search.privacy.families import concentrated, sums
 from dpsym.search.privacy.orders import TAILS
-from dpsym.search.privacy.steps import Steps, Stuck
+from dpsym.search.privacy.steps import Steps, Stuck, Unfit
 from dpsym.search.samples import number, points
 
 _PLAIN = 5  # size of an order as a user gives it
@@ -33,18 +33,18 @@ class Totals(Steps):
             return specialised
         given = [stage.guarantees for stage in goal.stages if isinstance(stage, Assumed)]
         if len(given) < len(goal.stages):
-            raise Stuck("a stage is not a guarantee")
+            raise Unfit("a stage has no guarantee to build on")
         for running in chains_of(given, claim):
             if meets(running[-1][0], claim, goal):
                 return self.chain(goal, running[1:])
-        raise Stuck("no total of known families meets the claim")
+        raise Stuck("what the known theorems give of all stages together is more than the claim")
 
     def chain(self, goal: Statement, totals: list[tuple[Guarantee, int]]) -> Proof:
         """The first two stages become one, until one is left."""
         (claim,) = goal.claims
         first = goal.stages[0]
         if not isinstance(first, Assumed):
-            raise Stuck("a stage is not a guarantee")
+            raise Unfit("a stage has no guarantee to build on")
         if not totals:
             return self.converted(goal, claim)
         (total, index), rest = totals[0], totals[1:]
@@ -65,24 +65,24 @@ class Totals(Steps):
     def summed(self, goal: Statement, total: Guarantee, index: int) -> library.Use:
         one, two = (usable(stage, total.name) for stage in goal.stages[:2])
         if one is None or two is None:
-            raise Stuck("no guarantee to add")
+            raise Unfit("a stage has no guarantee that could be added up")
         found = library.composition(one, two, total.name, index, self.lemma)
         if found is None:
-            raise Stuck(f"no proof that {one.name} and {two.name} compose to {total.name}")
+            raise Stuck(f"no theorem adds {one.name} and {two.name} up to {total.name}")
         return found
 
     def converted(self, goal: Statement, claim: Guarantee) -> Proof:
         one = usable(goal.stages[0], claim.name)
         found = None if one is None else library.conversion(one, claim, self.lemma)
         if found is None:
-            raise Stuck("no conversion between these families")
+            raise Unfit("no theorem converts the guarantee into the claim's notion")
         return self.used(goal, found)
 
     def by_conversion(self, goal: Statement) -> Proof:
         """The best that one guarantee gives of the claim's family, then the claim from it."""
         (claim,) = goal.claims
         (stage,) = assumed(goal, "cut") if len(goal.stages) == 1 else (Assumed(()),)
-        stuck = Stuck("no conversion is as good as the claim")
+        stuck = Stuck("what the known conversions of the guarantees give is more than the claim")
         if any(same(one, claim, goal) for one in stage.guarantees):
             return self.converted(goal, claim)
         for one in stage.guarantees:
@@ -139,7 +139,8 @@ class Totals(Steps):
     def by_concentration(self, goal: Statement) -> Proof:
         """The claim from the total of what the stages give of zCDP."""
         (claim,) = goal.claims
-        stuck, last = Stuck("no route by zCDP"), len(goal.stages) - 1
+        stuck: Stuck = Unfit("no route by zCDP")
+        last = len(goal.stages) - 1
         if not last and claim.name != "ApproxDP":
             raise stuck
         for each, total in routes(goal):
@@ -168,12 +169,12 @@ class Totals(Steps):
         sizes = [hockey(stage) for stage in goal.stages]
         places = [i for i, size in enumerate(sizes) if size is None]
         if claim.name != "ApproxDP" or not places or len(places) == len(sizes):
-            raise Stuck("no stages to set apart")
+            raise Unfit("no stages to set apart")
         first, last = places[0], places[-1]
         others = [size for i, size in enumerate(sizes) if size and not first <= i <= last]
         loss, mass = claim.args
         if len(others) < len(sizes) - len(range(first, last + 1)) or loss is None or mass is None:
-            raise Stuck("stages of different kinds that take turns")
+            raise Unfit("stages of different kinds that take turns")
         normal = context(goal.facts).canon.normal
         left = [
             normal(whole - tm.add(*(size[i] for size in others)))
@@ -181,7 +182,7 @@ class Totals(Steps):
         ]
         samples = points(goal.variables, goal.facts)
         if not all(number(one, at) >= -_TOLERANCE for one in left for at in samples):
-            raise Stuck("the claim is less than what some of the stages take")
+            raise Stuck("some of the stages alone take more than the claim")
         rest = Guarantee("ApproxDP", tuple(left))
         return self.apply(goal, "cut", first=first, last=last, guarantees=(rest,))
 

@@ -2,9 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
+from dataclasses import replace
+from functools import partial
+from types import MappingProxyType
 from typing import TYPE_CHECKING
 
+from flint import fmpq
+
+from dpsym.instances import explicit
+from dpsym.kernel.definitions import constraints
+from dpsym.kernel.refusal import Refusal
 from dpsym.kernel.statements import (
     Assumed,
     Blend,
@@ -15,8 +23,9 @@ from dpsym.kernel.statements import (
     Processed,
     Repeated,
     Statement,
+    shapes,
 )
-from dpsym.refutations import Refutation
+from dpsym.refutations import Refutation, refute
 
 if TYPE_CHECKING:
     from dpsym.search.leaf.budget import Budget
@@ -29,8 +38,8 @@ def refute_statement(statement: Statement, budget: Budget | float) -> Refutation
     CPU time.
 
     Finds witnesses against any number of stages of assumed guarantees, repeated ones among them,
-    against one post-processed stage, group or blend of them, one explicit mechanism, and
-    compositions of explicit mechanisms that have finitely many outputs or for which the claim
+    against one post-processed stage, group or blend of them, one explicit mechanism, sample or
+    group of one, and compositions of these that have finitely many outputs or for which the claim
     splits. The same statement gets the same witness in every run.
 
     >>> from dpsym.kernel.statements import Assumed, Fact, Guarantee
@@ -58,7 +67,11 @@ def refute_statement(statement: Statement, budget: Budget | float) -> Refutation
 def search_for(statement: Statement) -> Search | None:
     """The search that fits, which raises ``OutOfBudget`` when the time is over."""
     stages = statement.stages
-    if any(isinstance(stage, (Repeated, Group)) and stage.count.vars for stage in stages) or any(
+    made = written_out(statement)
+    if made is not None:
+        return partial(_of_instances, statement, made)
+    shapes_of = [one for stage in stages for one in shapes(stage)]
+    if any(isinstance(one, (Repeated, Group)) and one.count.vars for one in shapes_of) or any(
         isinstance(stage, (Repeated, Filter, Choice)) for stage in stages
     ):
         from dpsym.search.refutation.repeated import search
@@ -73,6 +86,38 @@ def search_for(statement: Statement) -> Search | None:
     else:
         return None
     return search
+
+
+def written_out(statement: Statement) -> Statement | None:
+    """The statement about explicit pairs of its stages, if some are made of explicit mechanisms."""
+    found = [
+        explicit(stage) if isinstance(stage, (Group, Blend)) else stage
+        for stage in statement.stages
+    ]
+    stages = tuple(stage for stage in found if isinstance(stage, Mechanism))
+    if stages == statement.stages or len(stages) < len(found):
+        return None
+    return replace(statement, stages=stages)
+
+
+def _of_instances(
+    statement: Statement, made: Statement, _: Statement, budget: Budget
+) -> Refutation | None:
+    """The same witness against the statement itself."""
+    found = _explicit(made, budget)
+    return None if found is None else transferred(found, statement)
+
+
+def transferred(
+    found: Refutation, statement: Statement, counts: Mapping[str, fmpq] = MappingProxyType({})
+) -> Refutation | None:
+    """The same witness against a statement that says more, with numbers of copies."""
+    of_family = any(not constraints(claim) for claim in statement.claims)
+    order, grid = (found.orders[0], found.orders[1:]) if of_family else (None, found.orders)
+    try:
+        return refute(statement, {**found.values, **counts}, found.witness, order, grid)
+    except Refusal:
+        return None
 
 
 def _explicit(statement: Statement, budget: Budget) -> Refutation | None:

@@ -80,7 +80,9 @@ class _Search:
         self.outliners = {pair: Outliner(pair) for stage in stages for pair in stage.pairs}
         self.used_as = roles(statement)
         every = [range(len(stage.pairs)) for stage in stages]
-        self.choices = list(islice(product(*every), _PAIRS if len(stages) > 1 else 10**4))
+        alike = [(i,) * len(stages) for i in every[0] if len(set(stages)) == 1 < len(stages)]
+        others = islice(product(*every), _PAIRS if len(stages) > 1 else 10**4)
+        self.choices = list(dict.fromkeys([*alike[:_PAIRS], *others]))
         self.close: list[Trial] = []
 
     def run(self) -> Refutation | None:

@@ -97,7 +97,7 @@ def _made(statement: Statement, values: Values, grid: tuple[fmpq, ...]) -> _Made
             single = single.stage  # a chain of it and of equal ones
         if not isinstance(single, Assumed):
             return None
-        items = (item for g in single.guarantees for item in enough(g, grid))
+        items = (item for g in single.guarantees for item in enough(g, grid, values))
         links.append((i, j, StageAt(items, values)))
     return _Made(first, last, tuple(links))
 

@@ -225,7 +225,7 @@ def order_grid(reach: float, fine: bool) -> tuple[fmpq, ...]:
     return tuple(dict.fromkeys(out))
 
 
-def enough(guarantee: Guarantee, grid: tuple[fmpq, ...]) -> Iterator[Constraint]:
+def enough(guarantee: Guarantee, grid: tuple[fmpq, ...], values: Values) -> Iterator[Constraint]:
     """Finitely many constraints that give the guarantee, by the kernel's choice for families."""
     rho, *ends = guarantee.args
     if rho is None:
@@ -243,6 +243,8 @@ def enough(guarantee: Guarantee, grid: tuple[fmpq, ...]) -> Iterator[Constraint]
         bound = rho * tm.num(last)
         yield from constraints(replace(guarantee, name="RenyiDP", args=(tm.num(order), bound)))
         last = order
+        if any(number(end, values) <= float(order) for end in ends if end is not None):
+            return
     if not ends:
         yield from constraints(replace(guarantee, name="PureDP", args=(rho * tm.num(last),)))
 
@@ -306,7 +308,7 @@ def problem(statement: Statement, values: dict[str, fmpq], fine: bool = False) -
         least = max(min(rhos, default=1.0), 1e-3)
         grid = order_grid(min(max(6.0, 2 * max(kinks) / least), 400.0), fine)
     stages = tuple(
-        StageAt((item for g in stage.guarantees for item in enough(g, grid)), values)
+        StageAt((item for g in stage.guarantees for item in enough(g, grid, values)), values)
         for stage in statement.stages
         if isinstance(stage, Assumed)
     )

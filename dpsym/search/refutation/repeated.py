@@ -10,8 +10,6 @@ import numpy as np
 from flint import fmpq
 
 from dpsym.kernel import terms as tm
-from dpsym.kernel.definitions import constraints
-from dpsym.kernel.refusal import Refusal
 from dpsym.kernel.statements import (
     INTEGER,
     Assumed,
@@ -23,8 +21,9 @@ from dpsym.kernel.statements import (
     Statement,
     opened,
     replaced,
+    shapes,
 )
-from dpsym.refutations import Refutation, chosen, refute
+from dpsym.refutations import Refutation, chosen
 from dpsym.search.leaf.budget import Budget, OutOfBudget
 from dpsym.search.refutation import abstract, products
 from dpsym.search.refutation.exact import holds, rational
@@ -44,6 +43,8 @@ def search(statement: Statement, budget: Budget) -> Refutation | None:
     """A checked witness, or ``None``; raises ``OutOfBudget`` when the time is over."""
     several = any(isinstance(stage, Choice) for stage in statement.stages)
     options = (found for one in chosen(statement) for found in unrolled(one))
+    from dpsym.search.refutation.dispatch import transferred
+
     for counts, copies in options:
         budget.check()
         part = budget.part(budget.left() / _SHARE) if counts or several else budget
@@ -54,7 +55,7 @@ def search(statement: Statement, budget: Budget) -> Refutation | None:
             budget.check()
             continue
         if found is not None:
-            return _transferred(found, statement, counts)
+            return transferred(found, statement, counts)
     return None
 
 
@@ -65,8 +66,9 @@ def unrolled(statement: Statement) -> Iterator[tuple[dict[str, fmpq], Statement]
         {
             name
             for stage in statement.stages
-            if isinstance(stage, (Repeated, Group))
-            for name in stage.count.vars
+            for made in shapes(stage)
+            if isinstance(made, (Repeated, Group))
+            for name in made.count.vars
         }
     )
     if not all(kinds[name] == INTEGER for name in names):
@@ -99,23 +101,10 @@ def _copy(stage: Stage) -> list[Stage]:
 def _against(copies: Statement, budget: Budget) -> Refutation | None:
     from dpsym.search.refutation.dispatch import search_for
 
-    if len(copies.stages) > _FEW:
+    if len(copies.stages) > _FEW and isinstance(copies.stages[0], Assumed):
         return _identical(copies, budget)
     found = search_for(copies)
     return None if found is None else found(copies, budget)
-
-
-def _transferred(
-    found: Refutation, statement: Statement, counts: dict[str, fmpq]
-) -> Refutation | None:
-    """The same witness against the statement itself."""
-    of_family = any(not constraints(claim) for claim in statement.claims)
-    order, grid = (found.orders[0], found.orders[1:]) if of_family else (None, found.orders)
-    values = {**found.values, **counts}
-    try:
-        return refute(statement, values, found.witness, order, grid)
-    except Refusal:
-        return None
 
 
 # -- identical copies
@@ -123,7 +112,7 @@ def _transferred(
 
 def _identical(copies: Statement, budget: Budget) -> Refutation | None:
     """A witness in which all stages have the same distributions."""
-    if not isinstance(copies.stages[0], Assumed) or len(set(copies.stages)) > 1:
+    if len(set(copies.stages)) > 1:
         return None
     for values in islice(points(copies), _MOST_POINTS):
         here = problem(copies, values)

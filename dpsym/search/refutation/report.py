@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from decimal import Decimal
-from itertools import pairwise
+from itertools import accumulate, pairwise
 
 from flint import fmpq
 
@@ -14,16 +15,19 @@ from dpsym.kernel.canon import Canon, to_term
 from dpsym.kernel.definitions import Constraint, Moment, Range, Support, constraints
 from dpsym.kernel.refusal import Refusal
 from dpsym.kernel.statements import (
+    INTEGER,
     Assumed,
     Blend,
     Group,
     Guarantee,
     Link,
     Mechanism,
+    Pair,
     Processed,
     Stage,
+    singles,
 )
-from dpsym.kernel.terms import Term
+from dpsym.kernel.terms import Term, substitute
 from dpsym.printing import show
 from dpsym.refutations import Atom, Output, Refutation
 from dpsym.search.refutation.exact import Values, at
@@ -45,7 +49,7 @@ from dpsym.search.refutation.measures import (
     region_of,
 )
 
-_MOST_PATHS, _MOST_OUTCOMES = 4, 10_000
+_MOST_PATHS, _MOST_OUTCOMES, _MOST_TESTS = 4, 10_000, 4
 _LONG = 40  # size of a term that is not shown
 
 
@@ -214,12 +218,19 @@ def _held(refutation: Refutation, guarantee: Guarantee, pairs: Outcomes) -> Iter
 
 
 def _family(refutation: Refutation, guarantee: Guarantee, pairs: Outcomes) -> Iterator[str]:
-    """zCDP, from finitely many orders: the divergence grows with the order."""
+    """A guarantee of all orders, from finitely many of them."""
+    if guarantee.name == "GDP":
+        yield from _gaussian(refutation, guarantee, pairs)
+        return
     values, grid = refutation.values, grid_of(refutation)
-    (rho,) = guarantee.args
+    rho, *ends = guarantee.args
     name = named(guarantee, values)
     if rho is None or not grid:
         return
+    if ends:  # the first order that is at least omega is the last one that matters
+        most = Between.of([ends[0]], values).high
+        beyond = [i for i, order in enumerate(grid) if most is not None and order >= most]
+        grid = grid[: beyond[0] + 1] if beyond else grid
     yield (
         f"{name}, by orders 1 = a_0 < a_1 < ... < a_{len(grid)} = {grid[-1]}: "
         "the divergence of order a_(k+1) is at most rho a_k, as the sum of p^a q^(1 - a) shows;"
@@ -227,7 +238,7 @@ def _family(refutation: Refutation, guarantee: Guarantee, pairs: Outcomes) -> It
     tightest: tuple[fmpq, str] | None = None
     for last, order in pairwise((fmpq(1), *grid)):
         one = Guarantee("RenyiDP", (tm.num(order), rho * tm.num(last)))
-        for way in directions(one):
+        for way in directions(replace(guarantee, name=one.name, args=one.args)):
             for item in constraints(way):
                 value, bound = measured(pairs, item, values)
                 if value.high is not None and bound.low is not None and bound.low > 0:
@@ -236,12 +247,29 @@ def _family(refutation: Refutation, guarantee: Guarantee, pairs: Outcomes) -> It
                         tightest = room, f"a = {order}{_way(way)}: {compared(value, '<=', bound)}"
     if tightest is not None:
         yield f"  the closest is {tightest[1]}"
-    top = Guarantee("PureDP", (rho * tm.num(grid[-1]),))
-    for way in directions(top):
+    top = replace(guarantee, name="PureDP", args=(rho * tm.num(grid[-1]),))
+    for way in () if ends else directions(top):
         for item in constraints(way):
             value, bound = measured(pairs, item, values)
             text = f"{quantity(way, item)} is {compared(value, '<=', bound)}"
             yield f"  beyond them{_way(way)}: {text}"
+
+
+def _gaussian(refutation: Refutation, guarantee: Guarantee, pairs: Outcomes) -> Iterator[str]:
+    """The tests of largest power, none of which is better than between two Gaussians."""
+    swap = guarantee.reverse and not guarantee.two_way
+    ways = [(q, p) for p, q in pairs] if swap else pairs
+    ranked = sorted(ways, key=lambda pair: pair[1] / pair[0] if pair[0] else fmpq(10**60))
+    sums = list(accumulate(ranked, lambda one, two: (one[0] + two[0], one[1] + two[1])))
+    inner = [(q, p) for p, q in sums if p and q < 1]
+    p, q = ("Q", "P") if swap else ("P", "Q")
+    yield (
+        f"{named(guarantee, refutation.values)}, by the sets S of outcomes of the largest "
+        f"{p.lower()}/{q.lower()}: {p}(S) is at most Phi(Phi^-1({q}(S)) + mu), for"
+    )
+    shown = ", ".join(f"({q}, {p})" for q, p in inner[:_MOST_TESTS])
+    more = f" and {len(inner) - _MOST_TESTS} more" if len(inner) > _MOST_TESTS else ""
+    yield f"  ({q}(S), {p}(S)) = {shown}{more}"
 
 
 def grid_of(refutation: Refutation) -> tuple[fmpq, ...]:
@@ -329,6 +357,7 @@ def _about(item: Term, values: Values) -> str:
 
 def _event(refutation: Refutation, witness: Event) -> Iterator[str]:
     blocks: list[tuple[int, str, list[str]]] = []
+    given = {one for stage in refutation.statement.stages for one in singles(stage)}
     for depth, (stage, chosen) in enumerate(zip(refutation.stages, witness.stages, strict=True), 1):
         if not isinstance(stage, Mechanism):
             continue
@@ -336,6 +365,8 @@ def _event(refutation: Refutation, witness: Event) -> Iterator[str]:
         lines = [f"pair {chosen.pair + 1}" + (f" ({pair.label})" if pair.label else "")]
         if chosen.values:
             lines.append(_assignment(chosen.values))
+        if stage not in given:
+            lines += _distributions(pair, {**refutation.values, **chosen.values})
         atoms = sum(region.output is None for region in pair.regions)
         if atoms:
             lines.append(f"all {atoms} outcomes" if atoms > 1 else "the outcome that is an atom")
@@ -365,6 +396,21 @@ def _event(refutation: Refutation, witness: Event) -> Iterator[str]:
     gap = decimal(found.value.low - found.bound.high, 3, False)
     shown = f"{_lower(found.value.low, found.exact)} > {_upper(found.bound)}"
     yield f"{what} {least} {shown}, by {gap}: {name}{order} fails"
+
+
+def _distributions(pair: Pair, values: Values) -> Iterator[str]:
+    """P and Q of what is made of others, whose own are shown with the claim."""
+    for region in pair.regions:
+        sizes = f"p = {_shown(region.p, values)}, q = {_shown(region.q, values)}"
+        if region.output is None:
+            yield f"an atom with {sizes}"
+        else:
+            what = "masses" if region.kind == INTEGER else "densities"
+            yield f"{what} {sizes} of {region.output}"
+
+
+def _shown(item: Term, values: Values) -> str:
+    return show(substitute(item, {name: tm.num(value) for name, value in values.items()}))
 
 
 def _bounded(claim: Guarantee) -> str:
