@@ -14,7 +14,7 @@ from functools import reduce
 from flint import fmpq
 
 from dpsym.kernel import terms as tm
-from dpsym.kernel.balls import Evaluator, exact, precision
+from dpsym.kernel.balls import Evaluator, Undefined, exact, precision
 from dpsym.kernel.sequents import context
 from dpsym.kernel.statements import (
     REAL,
@@ -83,7 +83,8 @@ def proposals(goal: Statement, known: Known) -> Iterator[Guarantee]:
     numbers = all(term is None or not term.vars for term in terms)
     found = []
     for n, total in _totals(goal, known, _NUMBERS if numbers else _SYMBOLIC):
-        spare = min(_spare(claim, n, number(total, at), at) for at in samples)
+        spares = (_spare(claim, n, number(total, at), at) for at in samples)
+        spare = min(spares, default=-math.inf)
         if spare >= -_TOLERANCE:
             found.append((spare, _divergence(n, total)))
     if numbers:
@@ -125,7 +126,10 @@ def _totals(goal: Statement, known: Known, orders: Iterable[int]) -> Iterator[tu
 def above(item: Term) -> Term:
     """A short number just above, if that can be told."""
     with precision(_BITS):
-        high = exact(Evaluator({}, True)(item)[1])
+        try:
+            high = exact(Evaluator({}, True)(item)[1])
+        except Undefined:
+            high = None
     return item if high is None else num(rounded(high + abs(high) * _SPARE, up=True))
 
 
