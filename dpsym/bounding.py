@@ -49,12 +49,13 @@ from dpsym.search.refutation import refute_statement
 from dpsym.search.refutation.exact import rational
 from dpsym.translate import symbols_of
 from dpsym.verdicts import Proved, Refuted, Unknown, Vacuous
+from dpsym.wellformed import look_at_masses
 from dpsym.witnesses import Witness
 
 __all__ = ["Bound", "bound"]
 
 _FORMULA = 15.0  # seconds for the proof of one formula
-_COMPOSED = 0.7  # of the time that is left
+_MASSES, _COMPOSED = 0.1, 0.7  # of the time that is left
 _NARROW = (1e-9, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 0.3)
 Subjects = Union[Subject, Sequence[Guarantee]]
 
@@ -229,8 +230,11 @@ class _Bounding:
         self.subject, self.claim, self.symbol = subject, claim, symbol
         self.where, self.goal, self.seconds = where, goal, seconds
         self.started = time.process_time()
+        masses = look_at_masses(goal, seconds * _MASSES)
+        self.assumptions = (*goal.assumptions, *masses.open)
         self.question = Question(goal.statement, symbol.name)
         self.from_below: Answer | None = None
+        self.known_total: Total | None = None
 
     def left(self) -> float:
         return self.seconds - (time.process_time() - self.started)
@@ -259,7 +263,7 @@ class _Bounding:
                 composed = self.composed()
                 if composed is not None:
                     return composed
-        total = self.total() if self.numbers else None
+        total = self.known_total = self.total() if self.numbers else None
         for value in self.values():
             if total is not None and value.evalf(20) >= _rational(total.value):
                 return self.of_total(total)
@@ -333,7 +337,7 @@ class _Bounding:
         return Proved(
             goal_text(theorem.statement),
             Result(theorem),
-            assumptions=self.goal.assumptions,
+            assumptions=self.assumptions,
             seconds=time.process_time() - self.started,
         )
 
@@ -341,7 +345,7 @@ class _Bounding:
         return Refuted(
             goal_text(refutation.statement),
             Witness(refutation),
-            assumptions=self.goal.assumptions,
+            assumptions=self.assumptions,
             seconds=time.process_time() - self.started,
         )
 
@@ -365,7 +369,7 @@ class _Bounding:
                 yield explicit.enclose(self.claim, self.symbol, where=None).upper
         with suppress(DpsymError):
             yield from proposals(self.subject, self.claim, self.symbol)
-        if self.numbers:
+        if self.numbers and self.known_total is None:
             for one in totals(self.goal.statement, self.goal.suggestions):
                 yield from self.of_whole(one)
 

@@ -17,7 +17,7 @@ from dpsym.mechanisms.base import Mechanism
 from dpsym.scope import Scope
 from dpsym.stages import Made
 
-__all__ = ["Goal", "read_claim", "read_inequality"]
+__all__ = ["Goal", "explicit_in", "read_claim", "read_inequality"]
 
 Suggestions = tuple[tuple[statements.Mechanism, tuple[statements.Guarantee, ...]], ...]
 DecideUnder = Callable[[Term, tuple[Fact, ...]], Union[str, None]]
@@ -79,7 +79,7 @@ def read_claim(subject: Subject, claim: Subject, where: object, decide: DecideUn
                 for item in guarantee.to_kernel(scope, sign)
             ),
         )
-        for mechanism in _explicit(*parts)
+        for mechanism in explicit_in(*parts)
     )
     return Goal(
         statement, scope, _obligations(parts, scope), _assumptions(parts), suggestions, parts
@@ -100,23 +100,23 @@ def read_inequality(lhs: object, rhs: object, where: object) -> tuple[Term, Scop
     return right - left, scope
 
 
-def _explicit(*parts: object) -> list[Mechanism]:
+def explicit_in(*parts: object) -> list[Mechanism]:
     """The mechanisms among the parts, and those that parts are made of."""
     found: list[Mechanism] = []
     for part in parts:
         if isinstance(part, Made):
-            found += _explicit(*part.subjects)
+            found += explicit_in(*part.subjects)
         elif isinstance(part, Mechanism):
             found.append(part)
     return found
 
 
 def _obligations(parts: tuple[Part, ...], scope: Scope) -> tuple[Fact, ...]:
-    mechanisms = _explicit(*parts)
+    mechanisms = explicit_in(*parts)
     relations = [relation for part in mechanisms for relation in part.obligations()]
     return tuple(fact for item in relations for fact in scope.relation(item, "matrix"))
 
 
 def _assumptions(parts: tuple[Part, ...]) -> tuple[str, ...]:
-    mechanisms = _explicit(*parts)
+    mechanisms = explicit_in(*parts)
     return tuple(dict.fromkeys(text for part in mechanisms for text in part.assumptions()))

@@ -12,7 +12,7 @@ from itertools import islice
 import sympy as sp
 from flint import fmpq
 
-from dpsym.claims import Goal
+from dpsym.claims import Goal, explicit_in
 from dpsym.errors import DpsymError, InputError, shown
 from dpsym.kernel.proofs import Proof
 from dpsym.kernel.refusal import Refusal, TooLarge
@@ -55,29 +55,39 @@ class Masses:
 
 
 def look_at_masses(goal: Goal, seconds: float) -> Masses:
-    """Prove for each stage that it is a mechanism, if its densities are given in full.
+    """Prove of each explicit mechanism, however deep in a stage, that it is one, if its densities
+    are given in full.
 
     Raises: InputError for a density that is negative somewhere, or has another mass than 1.
     """
     found = Masses()
-    for index, stage in enumerate(goal.statement.stages):
-        if not isinstance(stage, Mechanism):
-            continue
-        part = goal.parts[index]
-        if not all(pair.normalised for pair in stage.pairs) and isinstance(part, Explicit):
-            refuse_two_factors(goal, part)
-        if not _in_full(stage):
-            continue
-        alone = replace(goal.statement, stages=(stage,), claims=(DISTRIBUTIONS,))
-        try:
-            found.theorems[index] = prove_statement(alone, seconds)
-        except (Stuck, TooLarge, RecursionError):
-            refuse_negative(goal, stage)
-            if isinstance(part, Explicit):
-                refuse_other_mass(goal, part)
-            which = f"stage {index + 1}" if len(goal.statement.stages) > 1 else "the mechanism"
-            found.open.append(f"the densities of {which} have mass 1")
+    for index, part in enumerate(goal.parts):
+        which = f"stage {index + 1}" if len(goal.parts) > 1 else "the mechanism"
+        for own in dict.fromkeys(explicit_in(part)):
+            theorem = _looked_at(goal, own, seconds)
+            if theorem is not None and own is part:
+                found.theorems[index] = theorem
+            if theorem is None and _in_full(own.to_kernel(goal.scope)):
+                inside = which if own is part else f"a mechanism in {which}"
+                found.open.append(f"the densities of {inside} have mass 1")
+    found.open = list(dict.fromkeys(found.open))
     return found
+
+
+def _looked_at(goal: Goal, part: Explicit, seconds: float) -> Theorem | None:
+    """That a mechanism is one, if that is proved."""
+    stage = part.to_kernel(goal.scope)
+    if not all(pair.normalised for pair in stage.pairs):
+        refuse_two_factors(goal, part)
+    if not _in_full(stage):
+        return None
+    alone = replace(goal.statement, stages=(stage,), claims=(DISTRIBUTIONS,))
+    try:
+        return prove_statement(alone, seconds)
+    except (Stuck, TooLarge, RecursionError):
+        refuse_negative(goal, stage)
+        refuse_other_mass(goal, part)
+    return None
 
 
 def _in_full(stage: Mechanism) -> bool:

@@ -595,15 +595,18 @@ def _combined(forms: tuple[Form, ...], factors: tuple[Term, ...]) -> Form:
 
 @privacy_rule(name=NAME, start=TERM, value=TERM)
 def limit(goal: Statement, name: str, start: Term, value: Term) -> list[Goal]:
-    """D(c | F, x >= a)   F |- bound - c(a) >= 0   F, x > a, S => claim with bound c(x)
-    -----------------------------------------------------------------------------
+    """D(c | F, x >= a)   F |- bound - c(a) >= 0
+    F, x > a |- conditions of the claim with bound c(x)   F, x > a, S => claim with bound c(x)
+    ---------------------------------------------------------------------------------------
     F, S => claim
 
     as x decreases to a: c is continuous where it is defined, and a guarantee is closed under limits
-    of its last argument, and monotone in it. Fails for a term with ite, or when x is not new.
+    of its last argument, and weaker where that is larger. Fails for a claim that is not, a term
+    with ite, or when x is not new.
     """
     claim = only_claim(goal, "limit")
-    require(claim.name != "BoundedRange", "limit", "a claim closed under limits", claim)
+    closed_up = claim.name not in ("BoundedRange", "TCDP")  # the last one is the highest order
+    require(closed_up, "limit", "a claim closed under limits, and weaker upwards", claim)
     require(all(item.op != "ite" for item in tm.subterms(value)), "limit", "no ite", value)
     names = declared(goal.variables)
     within(names, start)
@@ -612,11 +615,13 @@ def limit(goal: Statement, name: str, start: Term, value: Term) -> list[Goal]:
     closed = with_facts(goal.facts, Fact(beyond, ">="))
     last = expect(Term, (None, *claim.args)[-1], "limit", "a claim with a bound")
     weaker = replace(claim, args=(*claim.args[:-1], value))
+    more = with_variable(goal, name, (Fact(beyond, ">"),), weaker)
     return [
         *obligations(goal.facts, start),
         *obligations(closed, value),
+        *guarantee_obligations(more, weaker),
         Sequent(goal.facts, Fact(last - substitute(value, {name: start}), ">=")),
-        with_variable(goal, name, (Fact(beyond, ">"),), weaker),
+        more,
     ]
 
 

@@ -43,6 +43,32 @@ def test_no_number_is_given(mechanism: dp.DensityPair, claim: dp.PureDP) -> None
         mechanism.enclose(claim)
 
 
+TWICE = dp.AdditiveNoise(noise.Density(sp.exp(-sp.Abs(x)), x), 1)  # of mass 2
+BELOW = dp.AdditiveNoise(noise.Density((1 - x**2) * sp.exp(-sp.Abs(x)), x), 1)
+
+
+@pytest.mark.parametrize(
+    "mechanism", [TWICE, BELOW, TWO_FACTORS[0]], ids=["mass", "sign", "factors"]
+)
+@pytest.mark.parametrize(
+    "made",
+    [
+        lambda one: dp.repeat(one, 2),
+        lambda one: dp.parallel(dp.PureDP(1), one),
+        lambda one: dp.subsample(one, sp.Rational(1, 2)),
+        lambda one: dp.group(one, 2),
+        lambda one: dp.compose(dp.PureDP(1), dp.repeat(dp.parallel(one, one), k)),
+    ],
+    ids=["copies", "parts", "sample", "group", "deeper"],
+)
+def test_nor_deep_inside_of_a_subject(mechanism: dp.DensityPair, made) -> None:
+    claim = dp.ApproxDP(0, sp.Rational(1, 2))
+    with pytest.raises(InputError, match="density|normalised"):
+        dp.check(made(mechanism), claim, [k >= 1, c > 1], budget=5)
+    with pytest.raises(InputError, match="density|normalised"):
+        dp.bound(made(mechanism), dp.ApproxDP(0, epsilon), epsilon, [k >= 1], budget=5)
+
+
 def test_one_factor_is_enough() -> None:
     laws = [3 * sp.exp(-sp.Abs(x - shift)) for shift in (0, 1)]
     pair = dp.DensityPair(*laws, x, sp.Reals, normalised=False)

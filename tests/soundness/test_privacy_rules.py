@@ -12,6 +12,7 @@ from dpsym.kernel.refusal import Refusal
 from dpsym.kernel.rules import RULES
 from dpsym.kernel.rules_mechanisms import Limit, Mass, Piece, Slack
 from dpsym.kernel.rules_privacy import Multipliers, statement_obligations
+from dpsym.kernel.sequents import Sequent
 from dpsym.kernel.statements import (
     Assumed,
     Fact,
@@ -401,6 +402,11 @@ REFUSED = {
             {"name": "y", "start": ONE, "value": e1},
             "a claim with a bound",
         ),
+        (  # a higher order is more
+            goal((Guarantee("TCDP", (e1, num(2))),), claims=(Guarantee("TCDP", (e1, num(9))),)),
+            {"name": "y", "start": ZERO, "value": num(2)},
+            "weaker upwards",
+        ),
     ],
     "postprocess": [
         (TWO_PURE, {"stage": 0}, "a post-processed stage"),
@@ -542,3 +548,11 @@ def test_no_multipliers_prove_a_false_total():
             for p in points
         )
     assert count > 20
+
+
+def test_a_limit_is_one_of_claims_that_mean_something():
+    """A Gaussian guarantee of a mean that is not positive has no members."""
+    claimed = goal((pure(e1),), claims=(Guarantee("GDP", (e2 + 1,)),))
+    premises = step(claimed, "limit", {"name": "y", "start": ZERO, "value": e1 - var("y")})
+    needed = Fact(e1 - var("y"), ">")
+    assert any(isinstance(one, Sequent) and one.goal == needed for one in premises)

@@ -32,6 +32,8 @@ from dpsym.search.privacy.learned import consequences
 from dpsym.search.privacy.sampling import divergence, whole_order
 
 Known = Callable[[Mechanism], tuple[Guarantee, ...]]
+_WRITTEN = 8  # summands
+_RUNNING = 3  # totals that are kept on the way
 _ADDED = ("PureDP", "RenyiDP", "RenyiDPBelowOne", "KLDP", "ZCDP")  # the last argument adds up
 
 
@@ -95,9 +97,11 @@ def _chained(one: Guarantee, count: Term, claim: Guarantee) -> Iterator[Total]:
     if one.name == "BoundedRange" and one.two_way:
         yield from _chained(Guarantee("PureDP", one.args), count, claim)
     if one.name == "ApproxDP":
-        loss = first[0]
+        loss, steps = first[0], count.value
         growth = count
-        if loss is not ZERO:
+        if isinstance(steps, fmpq) and steps <= _WRITTEN:  # for a loss of 0 as well
+            growth = tm.add(*(tm.exp(i * loss) for i in range(int(steps))))
+        elif loss is not ZERO:
             growth = (tm.exp(count * loss) - 1) / (tm.exp(loss) - ONE)
         yield Total(one, _with(one, count * loss, last * growth))
     if one.name == "ZCDP":
@@ -146,19 +150,27 @@ def alone(stage: Blend) -> Inner | None:
 
 
 def _joint(each: list[list[Guarantee]], claim: Guarantee) -> Iterator[Guarantee]:
-    """Sums of guarantees of the same kind, in the claim's family first."""
-    names = dict.fromkeys([claim.name, *(one.name for one in each[0])])
+    """Sums of guarantees of the same kind, or of pure DP, in the claim's family first."""
+    names = dict.fromkeys([claim.name, *(one.name for own in each for one in own)])
     for name in names:
-        running = [one for one in each[0] if one.name in (name, "PureDP")][:1]
-        for own in each[1:]:
+        fitting = [
+            [one for own in stage for one in (_as(own, name), own) if one and _may_be(one, name)]
+            for stage in each
+        ]
+        running = sorted(fitting[0], key=lambda one: one.name != name)[:_RUNNING]
+        for stage in fitting[1:]:
             found = [
                 proposal.total
                 for total in running
-                for one in own
+                for one in sorted(stage, key=lambda one: one.name != name)
                 for proposal in [*sums(total, one, name), *concentrations(total, one)]
             ]
-            running = found[:1]
+            running = list(dict.fromkeys(found))[:_RUNNING]
         yield from running
+
+
+def _may_be(one: Guarantee, name: str) -> bool:
+    return one.name in (name, "PureDP")
 
 
 def _largest(each: list[list[Guarantee]]) -> Iterator[Guarantee]:
