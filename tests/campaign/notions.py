@@ -14,7 +14,7 @@ import sympy as sp
 from mpmath import mpf
 
 import dpsym as dp
-from tests.campaign import curves, nested
+from tests.campaign import adaptive, curves, nested
 from tests.campaign import truth as tr
 from tests.campaign.claims import BUDGET, Outcome, kind, near, rational, settled, small
 from tests.campaign.truth import Atoms, number
@@ -46,9 +46,17 @@ def ends_of_domains(source: random.Random) -> Outcome:
 
 
 @kind
+def chosen_on_the_way(source: random.Random) -> Outcome:
+    """Earlier outputs choose which of several mechanisms a later stage is."""
+    return _asked(source, nested.choosing(source))
+
+
+@kind
 def nested_bounds(source: random.Random) -> Outcome:
     """dp.bound has the best delta of what is nested between its ends."""
     one = nested.tree(source, source.choice((1, 2)), added=source.random() < 0.6)
+    if source.random() < 0.3:
+        one = nested.choosing(source)
     worst, some = nested.high(one), nested.low(one)
     epsilon = source.choice((Fraction(0), Fraction(1, 10), Fraction(1, 2)))
     if worst is None or not some:
@@ -61,6 +69,7 @@ def nested_bounds(source: random.Random) -> Outcome:
     if isinstance(found, dp.Unknown):
         return "no bound", said
     e = number(epsilon)
+    some += nested.chosen(one, adaptive.hockey(e))
     least = max(tr.hockey(way, e) for atoms in some for way in (atoms, _reversed(atoms)))
     most = max(tr.hockey(worst, e), tr.hockey(_reversed(worst), e))
     low, high = (None if end is None else mpf(sp.N(end, 50)) for end in (found.lower, found.upper))
