@@ -51,6 +51,8 @@ def _kept(then: Then) -> Then:
     known: dict[str, Found] = {}
 
     def at(p: mpf, q: mpf) -> Found:
+        if not p and not q:
+            return mpf(0), []
         size = q if q else p
         ratio = p / q if q else mpmath.inf
         name = mpmath.nstr(ratio, 35)

@@ -22,7 +22,7 @@ import dpsym as dp
 from tests.campaign import adaptive, curves
 from tests.campaign import truth as tr
 from tests.campaign.adaptive import pairs_of_rows
-from tests.campaign.claims import rational
+from tests.campaign.claims import rational, sure
 from tests.campaign.tree import Tree
 from tests.campaign.truth import Atoms, number
 
@@ -96,27 +96,34 @@ def tree(source: random.Random, depth: int, added: bool, ends: bool = False) -> 
 
 
 def choosing(source: random.Random) -> Tree:
-    """Stages of which a later one may be any of several mechanisms, chosen by earlier outputs."""
+    """Stages of which a later one may be any of several mechanisms, chosen by earlier outputs; none
+    of them is always the worst."""
 
-    def one() -> Tree:
-        return _leaf(source, True, False)
+    def leaf() -> Tree:
+        one = _leaf(source, True, False)
+        return one if one.made != "laplace" else Tree("pure", value=_epsilon(source, False))
 
-    def several(count: int) -> Tree:
-        return Tree("parallel", tuple(one() for _ in range(count)))
+    def several() -> Tree:
+        epsilon, delta = _epsilon(source, False), Fraction(1, source.choice((4, 10, 20)))
+        less = epsilon * source.choice((Fraction(0), Fraction(0), Fraction(1, 2)))
+        some = [Tree("pure", value=epsilon), Tree("approximate", value=(less, delta))]
+        if source.random() < 0.3:
+            some[source.randrange(2)] = leaf()
+        elif source.random() < 0.2:
+            some[0] = Tree("compose", (some[0], leaf()))
+        source.shuffle(some)
+        return Tree("parallel", tuple(some))
 
-    part = several(2)
-    if source.random() < 0.3:
+    part = several()
+    if source.random() < 0.25:
         part = Tree("poisson", (part,), _rate(source, source.random() < 0.3))
-    elif source.random() < 0.2:
-        part = Tree("parallel", (*part.of, Tree("compose", (one(), one()))))
-    made = source.choice(("repeat", "first", "first", "both", "inside", "last"))
+    made = source.choice(("repeat", "first", "first", "first", "both", "inside", "last"))
     if made == "repeat":
         return Tree("repeat", (part,), source.choice((2, 2, 3)))
     if made == "inside":
-        whole = Tree("compose", (one(), part))
-        return Tree("poisson", (whole,), _rate(source, False))
-    stages = {"first": (one(), part), "both": (several(2), part), "last": (part, one())}[made]
-    return Tree("compose", (*stages, one()) if source.random() < 0.2 else stages)
+        return Tree("poisson", (Tree("compose", (leaf(), part)),), _rate(source, False))
+    stages = {"first": (leaf(), part), "both": (several(), part), "last": (part, leaf())}[made]
+    return Tree("compose", (*stages, leaf()) if source.random() < 0.1 else stages)
 
 
 # -- what they are
@@ -278,6 +285,27 @@ class Claim:
 
 
 Near = Callable[[random.Random, mpf], tuple[sp.Rational, mpf]]
+
+
+def less_than_chosen(source: random.Random, one: Tree, near: Near) -> Claim | None:
+    """A delta around the worst where earlier outputs choose, for an epsilon that is one of the
+    stages' or a sum of some."""
+    worst = high(one)
+    if worst is None:
+        return None
+    losses = [Fraction(0), *sorted(one.losses())]
+    epsilon = sum(source.sample(losses, min(len(losses), source.choice((1, 1, 2)))), Fraction(0))
+    e = number(epsilon)
+    ways = chosen(one, adaptive.hockey(e))
+    if not ways:
+        return None
+    ends = max(tr.hockey(way, e) for way in ways), tr.hockey(worst, e)
+    make = lambda delta: dp.ApproxDP(rational(epsilon), delta)  # noqa: E731
+    fixed = max((tr.hockey(way, e) for way in low(one)), default=mpf(0))
+    if source.random() < 0.6 and ends[0] > fixed + mpf(10) ** -6:
+        share = number(source.choice((Fraction(1, 2), Fraction(9, 10), Fraction(999, 1000))))
+        return Claim(make(sure(fixed + share * (ends[0] - fixed))), False)
+    return _between(source, ends, make, near, least=mpf(10) ** -9)
 
 
 def about(source: random.Random, one: Tree, near: Near) -> Claim | None:

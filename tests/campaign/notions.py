@@ -22,12 +22,17 @@ from tests.campaign.truth import Atoms, number
 _SHIFTS = (Fraction(0), Fraction(0), Fraction(1, 10**9), -Fraction(1, 10**9), -Fraction(1, 50))
 
 
-def _asked(source: random.Random, one: nested.Tree) -> Outcome:
-    found = nested.about(source, one, near)
+def _asked(
+    source: random.Random,
+    one: nested.Tree,
+    about: Callable[[random.Random, nested.Tree, nested.Near], nested.Claim | None] = nested.about,
+    budget: float = BUDGET,
+) -> Outcome:
+    found = about(source, one, near)
     if found is None:
         return "skipped", f"{one}"
     what = nested.subject(one)
-    verdict = dp.check(what, found.claim, budget=BUDGET)
+    verdict = dp.check(what, found.claim, budget=budget)
     return settled(found.truth, verdict, f"{what!r} has {found.claim!r}")
 
 
@@ -48,7 +53,8 @@ def ends_of_domains(source: random.Random) -> Outcome:
 @kind
 def chosen_on_the_way(source: random.Random) -> Outcome:
     """Earlier outputs choose which of several mechanisms a later stage is."""
-    return _asked(source, nested.choosing(source))
+    about = source.choice((nested.less_than_chosen, nested.less_than_chosen, nested.about))
+    return _asked(source, nested.choosing(source), about, budget=1.5)
 
 
 @kind

@@ -34,7 +34,7 @@ _CLAIMS = dict.fromkeys(claims.KINDS, 10) | {
     "Gaussian noise": 6,
     "nested_subjects": 40,
     "ends_of_domains": 30,
-    "chosen_on_the_way": 24,
+    "chosen_on_the_way": 16,
     "nested_bounds": 6,
     "samples_at_whole_orders": 12,
     "ranges": 16,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from fractions import Fraction
 from typing import Any
 
 from tests.campaign import curves
@@ -20,6 +21,13 @@ class Tree:
 
     def names(self) -> set[str]:
         return {self.made}.union(*(child.names() for child in self.of))
+
+    def losses(self) -> set[Fraction]:
+        """Of the guarantees that it is made of."""
+        found = {loss for child in self.of for loss in child.losses()}
+        if self.made in ("pure", "approximate"):
+            found.add(self.value if self.made == "pure" else self.value[0])
+        return found
 
     @property
     def depth(self) -> int:
