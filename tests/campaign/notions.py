@@ -22,7 +22,7 @@ from tests.campaign.truth import Atoms, number
 _SHIFTS = (Fraction(0), Fraction(0), Fraction(1, 10**9), -Fraction(1, 10**9), -Fraction(1, 50))
 
 
-def _asked(
+def asked(
     source: random.Random,
     one: nested.Tree,
     about: Callable[[random.Random, nested.Tree, nested.Near], nested.Claim | None] = nested.about,
@@ -40,21 +40,21 @@ def _asked(
 def nested_subjects(source: random.Random) -> Outcome:
     """Made of others up to four deep."""
     depth = source.choice((1, 1, 2, 2, 3, 4))
-    return _asked(source, nested.tree(source, depth, added=source.random() < 0.6))
+    return asked(source, nested.tree(source, depth, added=source.random() < 0.6))
 
 
 @kind
 def ends_of_domains(source: random.Random) -> Outcome:
     """Rates of 0 and 1, epsilon 0, delta 0 and 1, one copy."""
     depth = source.choice((0, 1, 1, 2, 3))
-    return _asked(source, nested.tree(source, depth, source.random() < 0.6, ends=True))
+    return asked(source, nested.tree(source, depth, source.random() < 0.6, ends=True))
 
 
 @kind
 def chosen_on_the_way(source: random.Random) -> Outcome:
     """Earlier outputs choose which of several mechanisms a later stage is."""
     about = source.choice((nested.less_than_chosen, nested.less_than_chosen, nested.about))
-    return _asked(source, nested.choosing(source), about, budget=1.5)
+    return asked(source, nested.choosing(source), about, budget=1.5)
 
 
 @kind
@@ -119,7 +119,7 @@ def _scaled(source: random.Random, losses: dict[int, mpf]) -> Atoms:
 Leaf = tuple[Any, Callable[[int], mpf], Callable[[random.Random], Atoms], str]
 
 
-def _sampled(source: random.Random) -> Leaf:
+def sampled(source: random.Random) -> Leaf:
     """What runs on the sample, its Renyi divergences at whole orders, a pair that it may be, and
     whether these divergences are of one pair that bounds all ("exact"), of some pair, or none."""
     name = source.choice(("zcdp", "zcdp", "gdp", "noise", "pure", "renyi", "renyi"))
@@ -153,7 +153,7 @@ def samples_at_whole_orders(source: random.Random) -> Outcome:
     (P, Q) (Wang, Balle and Kasiviswanathan 2019, section 3.3), and no larger for (Q, P) where one
     pair bounds all (Mironov, Talwar and Zhang 2019, Theorem 5, for normal ones); what else is
     proved is tried on mechanisms that have the guarantees."""
-    what, moment, member, known = _sampled(source)
+    what, moment, member, known = sampled(source)
     n = source.choice((2, 2, 3) if known == "none" else (2, 2, 3, 4))
     q = source.choice((Fraction(1, 2), Fraction(1, 10), Fraction(9, 10), None))
     q = source.choice((Fraction(0), Fraction(1))) if q is None else q
