@@ -84,10 +84,8 @@ def _of_one_pair() -> list[tuple[Any, Any]]:
         (dp.subsample(pure(e), q), pure(loss(e, q))),
         (dp.compose(dp.subsample(pure(e), 1), pure(f)), pure(e + f)),
         (dp.compose(pure(f), dp.subsample(dp.compose(pure(e), pure(1)), 0)), pure(f)),
-        (
-            dp.compose(dp.subsample(pure(e), q, "without_replacement"), pure(f)),
-            pure(loss(e, q) + f),
-        ),
+        (dp.subsample(pure(e), 1, "without_replacement"), pure(e)),
+        (dp.compose(dp.subsample(pure(1), q), pure(f)), pure(loss(1, q) + f)),
         (dp.subsample(dp.ApproxDP(e, half), 1), dp.ApproxDP(e, half)),
         (dp.subsample(dp.RenyiDP(2, e), q), squares),
         (dp.repeat(dp.subsample(dp.subsample(pure(e), 1), half), 2), pure(2 * loss(e, half))),
