@@ -38,7 +38,7 @@ _CLAIMS = dict.fromkeys(claims.KINDS, 10) | {
     "nested_bounds": 6,
     "samples_at_whole_orders": 12,
     "ends_of_rates": 16,
-    "deltas_of_samples": 12,
+    "deltas_of_samples": 8,
     "with_replacement": 12,
     "added_theorems": 16,
     "ranges": 16,
