@@ -142,7 +142,7 @@ def deltas_of_samples(source: random.Random) -> Outcome:
     if count > 1:
         sample = dp.repeat(sample, count)
     claim = dp.ApproxDP(rational(epsilon), delta)
-    return settled(truth, dp.check(sample, claim, budget=1.5), f"{sample!r} has {claim!r}")
+    return settled(truth, dp.check(sample, claim, budget=0.8), f"{sample!r} has {claim!r}")
 
 
 def _mass(moment: Any, rate: mpf, count: int, n: int, epsilon: mpf) -> mpf:

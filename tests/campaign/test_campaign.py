@@ -20,7 +20,7 @@ from tests.campaign import adaptive, certificates, claims, curves, inputs, neste
 from tests.campaign import truth as tr
 from tests.campaign.parts import PARTS, attempts
 
-SHARES = {"claims": 0.07, "certificates": 0.1, "input": 0.6}
+SHARES = {"claims": 0.06, "certificates": 0.1, "input": 0.6}
 
 
 @pytest.mark.parametrize("part", PARTS)
