@@ -22,7 +22,7 @@ from dpsym.version import VERSION
 from tests.campaign.parts import PARTS, Found, attempts, repeat
 
 MEMORY = 4 * 2**30
-SECONDS = 900  # for one process; a round takes about half a minute
+SECONDS = 900  # for one process; a round takes about two minutes
 
 
 @dataclass

@@ -52,7 +52,7 @@ def valid() -> list[str]:
 
 
 STAGE_RULES = {"each", "spanned", "unroll", "postprocess", "inner", "blended", "parted", "spent"}
-STAGE_RULES |= {"ranged", "induct", "dominated", "rotated"}
+STAGE_RULES |= {"ranged", "induct", "dominated", "rotated", "certain", "each"}
 LONG = 9000
 
 
@@ -68,6 +68,35 @@ def made() -> list[str]:
 
 def _rules(text: str) -> set[str]:
     return {node[0] for result in json.loads(text)["results"] for node in result[2]}
+
+
+def _of_one_pair() -> list[tuple[Any, Any]]:
+    """Samples of everything or of nothing, which are one pair, alone and beside others."""
+    e, f, q = sp.symbols("e f q", nonnegative=True)
+    pure, half = dp.PureDP, sp.Rational(1, 2)
+
+    def loss(inside: sp.Expr, rate: sp.Expr) -> sp.Expr:
+        return sp.log(1 + rate * (sp.exp(inside) - 1))
+
+    ranged = dp.compose(dp.BoundedRange(1), dp.subsample(dp.BoundedRange(e), 1))
+    squares = dp.RenyiDP(2, sp.log(1 + q**2 * (sp.exp(e) - 1)))
+    return [
+        (dp.subsample(pure(e), q), pure(loss(e, q))),
+        (dp.compose(dp.subsample(pure(e), 1), pure(f)), pure(e + f)),
+        (dp.compose(pure(f), dp.subsample(dp.compose(pure(e), pure(1)), 0)), pure(f)),
+        (dp.subsample(pure(e), 1, "without_replacement"), pure(e)),
+        (dp.compose(dp.subsample(pure(1), q), pure(f)), pure(loss(1, q) + f)),
+        (dp.subsample(dp.ApproxDP(e, half), 1), dp.ApproxDP(e, half)),
+        (dp.subsample(dp.RenyiDP(2, e), q), squares),
+        (dp.repeat(dp.subsample(dp.subsample(pure(e), 1), half), 2), pure(2 * loss(e, half))),
+        (ranged, pure(1 + e)),
+        (dp.compose(dp.parallel(pure(1), pure(e)), pure(f)), pure(sp.Max(1, e) + f)),
+    ]
+
+
+@lru_cache(maxsize=1)
+def of_one_pair() -> list[str]:
+    return [dp.prove(what, claim, budget=30).certificate() for what, claim in _of_one_pair()]
 
 
 def _more() -> list[tuple[Any, Any]]:
@@ -295,6 +324,56 @@ def other_stages(source: random.Random) -> str:
             part.append(json.loads(json.dumps(source.choice(part))))
     text = json.dumps(data, separators=(",", ":"))
     return _renamed(text, STAGES, source) if source.random() < 0.4 else text
+
+
+@kind
+def one_pair(source: random.Random) -> str:
+    """Samples of everything or nothing with other weights and links, the rule for them at other
+    stages, or another claim that what is hidden may break."""
+    data = json.loads(source.choice(of_one_pair()))
+    terms, results = data["terms"], data["results"]
+    named = {row[2]: i for i, row in enumerate(terms) if row[0] == "num"}
+    for text in ("0", "1", "1/2", "999/1000"):
+        if text not in named:
+            named[text] = len(terms)
+            terms.append(["num", [], text])
+    blends = [
+        part
+        for kind_, goal, *_ in results
+        if kind_ == "statement"
+        for part in _parts(goal[2])
+        if part[0] == "Blend"
+    ]
+    rules = [node for _, _, nodes, *_ in results for node in nodes]
+    for _ in range(source.choice((1, 1, 1, 2))):
+        way = source.choice(("weights", "weights", "links", "ends", "rule", "notion", "more"))
+        blend = source.choice(blends)[1] if blends else [[], [], []]
+        if way == "weights" and blend[0]:
+            side = source.choice(blend[:2])
+            side[source.randrange(len(side))] = source.choice([*named.values()])
+        elif way == "links" and blend[2]:
+            link = source.choice(blend[2])
+            link[source.randrange(2)] = source.randrange(len(blend[0]) + 1)
+        elif way == "ends":
+            blend[0], blend[1] = blend[1], blend[0]
+        elif way == "rule":
+            node = source.choice(rules)
+            if "stage" in node[1]:
+                node[1]["stage"] = source.choice((0, 1, 2))
+            elif node[0] in ("each", "certain"):
+                node[0] = source.choice(("each", "certain", "unroll", "inner"))
+        elif way == "notion":
+            text = json.dumps(data)
+            old = source.choice([name for name in NOTIONS if f'"{name}"' in text])
+            new = source.choice(("BoundedRange", "ProbabilisticDP", *NOTIONS))
+            data = json.loads(text.replace(f'"{old}"', f'"{new}"'))
+            return json.dumps(data, separators=(",", ":"))
+        elif blend[2]:
+            links = blend[2]
+            links.append(json.loads(json.dumps(source.choice(links))))
+            links[-1][:2] = source.sample(range(len(blend[0])), min(2, len(blend[0])))
+            source.shuffle(links)
+    return json.dumps(data, separators=(",", ":"))
 
 
 def _parts(item: Any) -> list[list[Any]]:

@@ -22,6 +22,7 @@ __all__ = [
     "both",
     "chained",
     "joined",
+    "lowest",
     "mixed",
     "some_products",
     "together",
@@ -89,6 +90,21 @@ def best(pairs: list[Atoms]) -> Atoms:
 
 def _turns_up(a: tuple[mpf, mpf], b: tuple[mpf, mpf], c: tuple[mpf, mpf]) -> bool:
     return bool((b[1] - a[1]) * (c[0] - a[0]) <= (c[1] - a[1]) * (b[0] - a[0]))
+
+
+def lowest(pairs: list[Atoms]) -> Atoms:
+    """The one whose curve is everywhere the lowest of theirs: what has several guarantees."""
+    curves = [_curve(atoms) for atoms in pairs]
+    places = sorted({x for curve in curves for x, _ in curve})
+    for a, b in pairwise(list(places)):  # where two cross; they jump at 0 alone
+        for i, one in enumerate(curves):
+            for two in curves[:i]:
+                left = _at(one, a) - _at(two, a)
+                right = _at(one, b) - _at(two, b)
+                if left * right < 0:
+                    places.append(a + (b - a) * left / (left - right))
+    points = [(x, min(_at(curve, x) for curve in curves)) for x in sorted(places)]
+    return _atoms([(mpf(0), mpf(0)), *points])
 
 
 def both(atoms: Atoms) -> Atoms:

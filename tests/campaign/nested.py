@@ -19,32 +19,18 @@ import sympy as sp
 from mpmath import mpf
 
 import dpsym as dp
-from tests.campaign import curves
+from tests.campaign import adaptive, curves
 from tests.campaign import truth as tr
-from tests.campaign.claims import rational
+from tests.campaign.adaptive import pairs_of_rows
+from tests.campaign.claims import rational, sure
+from tests.campaign.tree import Tree
 from tests.campaign.truth import Atoms, number
 
 SAME: Atoms = [(mpf(1), mpf(1))]
-LEAVES = ("pure", "pure", "pure", "approximate", "table", "laplace")
+LEAVES = ("pure", "pure", "pure", "approximate", "both", "table", "laplace")
 ORDERS: tuple[Fraction | None, ...] = (Fraction(2), Fraction(3), Fraction(1), Fraction(1, 2), None)
 _RHO_ORDERS = tuple(mpf(order) / 16 for order in (17, 18, 20, 24, 28, 32, 40, 48, 64, 96, 160, 320))
 _LOW = 4
-
-
-@dataclass(frozen=True)
-class Tree:
-    """A subject: what it is made by, of what, and with which number."""
-
-    made: str
-    of: tuple[Tree, ...] = ()
-    value: Any = None
-
-    def names(self) -> set[str]:
-        return {self.made}.union(*(child.names() for child in self.of))
-
-    @property
-    def depth(self) -> int:
-        return 1 + max((child.depth for child in self.of), default=-1)
 
 
 # -- random trees
@@ -68,6 +54,9 @@ def _leaf(source: random.Random, added: bool, ends: bool) -> Tree:
         deltas = (Fraction(1, 100), Fraction(1, 20), Fraction(1, 10**6))
         delta = source.choice((Fraction(0), Fraction(1), *deltas) if ends else deltas)
         return Tree(made, value=(_epsilon(source, ends), delta))
+    if made == "both":
+        loss, delta = _epsilon(source, False), Fraction(1, source.choice((4, 20, 100)))
+        return Tree(made, value=((loss, Fraction(0)), (loss * Fraction(1, 2), delta)))
     if made == "laplace":
         relation = "add/remove" if added else "replace-one"
         return Tree(made, value=(_epsilon(source, False), source.choice((1, 1, 2)), relation))
@@ -106,6 +95,37 @@ def tree(source: random.Random, depth: int, added: bool, ends: bool = False) -> 
     return Tree(made, (first,), source.choice((1, 2, 3)) if ends else source.choice((2, 2, 3)))
 
 
+def choosing(source: random.Random) -> Tree:
+    """Stages of which a later one may be any of several mechanisms, chosen by earlier outputs; none
+    of them is always the worst."""
+
+    def leaf() -> Tree:
+        one = _leaf(source, True, False)
+        return one if one.made != "laplace" else Tree("pure", value=_epsilon(source, False))
+
+    def several() -> Tree:
+        epsilon, delta = _epsilon(source, False), Fraction(1, source.choice((4, 10, 20)))
+        less = epsilon * source.choice((Fraction(0), Fraction(0), Fraction(1, 2)))
+        some = [Tree("pure", value=epsilon), Tree("approximate", value=(less, delta))]
+        if source.random() < 0.3:
+            some[source.randrange(2)] = leaf()
+        elif source.random() < 0.2:
+            some[0] = Tree("compose", (some[0], leaf()))
+        source.shuffle(some)
+        return Tree("parallel", tuple(some))
+
+    part = several()
+    if source.random() < 0.25:
+        part = Tree("poisson", (part,), _rate(source, source.random() < 0.3))
+    made = source.choice(("repeat", "first", "first", "first", "both", "inside", "last"))
+    if made == "repeat":
+        return Tree("repeat", (part,), source.choice((2, 2, 3)))
+    if made == "inside":
+        return Tree("poisson", (Tree("compose", (leaf(), part)),), _rate(source, False))
+    stages = {"first": (leaf(), part), "both": (several(), part), "last": (part, leaf())}[made]
+    return Tree("compose", (*stages, leaf()) if source.random() < 0.1 else stages)
+
+
 # -- what they are
 
 
@@ -115,6 +135,9 @@ def subject(one: Tree) -> Any:
         return dp.PureDP(rational(one.value))
     if one.made == "approximate":
         return dp.ApproxDP(*map(rational, one.value))
+    if one.made == "both":
+        (loss, _), (less, delta) = one.value
+        return dp.both(dp.PureDP(rational(loss)), dp.ApproxDP(rational(less), rational(delta)))
     if one.made == "table":
         return dp.Table([[rational(x) for x in row] for row in one.value])
     if one.made == "laplace":
@@ -132,30 +155,17 @@ def subject(one: Tree) -> Any:
     return (dp.repeat if one.made == "repeat" else dp.group)(parts[0], one.value)
 
 
-def _rows(one: Tree, steps: int = 1) -> list[Atoms]:
-    """Pairs of rows with so many steps between them."""
-    rows = one.value
-    ends = {(i, i) for i in range(len(rows))}
-    for _ in range(steps):
-        ends = {(i, j) for i, k in ends for j in range(len(rows)) if j != k}
-    return [
-        [(number(p), number(q)) for p, q in zip(rows[i], rows[j], strict=True)] for i, j in ends
-    ]
-
-
 def high(one: Tree) -> Atoms | None:
     """A pair that is no better than any that the subject may be; None if it is too large, or not
     finite."""
     if one.made == "laplace":
         return None
-    if one.made == "pure":
-        return tr.response(number(one.value))
-    if one.made == "approximate":
-        return tr.response(*map(number, one.value))
+    if one.made in ("pure", "approximate", "both"):
+        return one.response()
     if one.made == "table":
-        return curves.best(_rows(one))
+        return curves.best(pairs_of_rows(one))
     if one.made == "group" and one.of[0].made == "table":
-        return curves.best([SAME, *_rows(one.of[0], one.value)])
+        return curves.best([SAME, *pairs_of_rows(one.of[0], one.value)])
     known = [high(child) for child in one.of]
     parts = [part for part in known if part is not None]
     if len(parts) < len(known):
@@ -173,15 +183,13 @@ def high(one: Tree) -> Atoms | None:
 
 
 def low(one: Tree) -> list[Atoms]:
-    """Some pairs that the subject may be, of finitely many outcomes."""
+    """Some pairs that the subject may be, of finitely many outcomes, whatever was seen before."""
     if one.made == "laplace":
         return []
-    if one.made in ("pure", "approximate"):
-        worst = high(one)
-        assert worst is not None
-        return [worst]
+    if one.made in ("pure", "approximate", "both"):
+        return [one.response()]
     if one.made == "table":
-        return _rows(one)
+        return pairs_of_rows(one)
     if one.made == "group":
         return _grouped(one.of[0], one.value)
     if one.made == "compose":
@@ -196,9 +204,9 @@ def low(one: Tree) -> list[Atoms]:
 def _grouped(one: Tree, count: int) -> list[Atoms]:
     """Ends of chains with so many steps: what is in a composition has such chains at once."""
     if one.made in ("pure", "approximate"):
-        return [curves.chained(atoms, count) for atoms in low(one)]
+        return [curves.chained(one.response(), count)]
     if one.made == "table":
-        return _rows(one, count)
+        return pairs_of_rows(one, count)
     if one.made == "laplace":
         return []
     if one.made == "compose":
@@ -210,6 +218,13 @@ def _grouped(one: Tree, count: int) -> list[Atoms]:
     if one.made == "group":
         return _grouped(one.of[0], count * one.value)
     return [SAME] if "table" in one.names() else low(one)  # one step, and others between equals
+
+
+def chosen(one: Tree, function: adaptive.Function) -> list[Atoms]:
+    """Pairs that the subject may be where earlier outputs choose: the worst in each direction."""
+    back = adaptive.worst(one, adaptive.turned(function))
+    found = (adaptive.worst(one, function), back and [(q, p) for p, q in back])
+    return [atoms for atoms in found if atoms]
 
 
 @dataclass(frozen=True)
@@ -225,6 +240,8 @@ def loss(one: Tree) -> Loss:
         return Loss(rational(one.value))
     if one.made == "laplace":
         return Loss(rational(one.value[0]))
+    if one.made == "both":
+        return Loss(min(rational(epsilon) for epsilon, delta in one.value if not delta))
     if one.made == "approximate":
         return Loss(sp.oo if one.value[1] else rational(one.value[0]))
     if one.made == "table":
@@ -237,7 +254,7 @@ def loss(one: Tree) -> Loss:
         return Loss(sp.Max(*(part.value for part in parts)), attained)
     (part,) = parts
     if one.made in ("repeat", "group"):
-        plain = one.made == "repeat" or not one.names() & {"table", "fixed"}
+        plain = one.made == "repeat" or not one.names() & {"table", "fixed", "both"}
         return Loss(one.value * part.value, attained and (plain or one.value == 1))
     if one.value == 0:
         return Loss(sp.Integer(0))
@@ -270,6 +287,27 @@ class Claim:
 Near = Callable[[random.Random, mpf], tuple[sp.Rational, mpf]]
 
 
+def less_than_chosen(source: random.Random, one: Tree, near: Near) -> Claim | None:
+    """A delta around the worst where earlier outputs choose, for an epsilon that is one of the
+    stages' or a sum of some."""
+    worst = high(one)
+    if worst is None:
+        return None
+    losses = [Fraction(0), *sorted(one.losses())]
+    epsilon = sum(source.sample(losses, min(len(losses), source.choice((1, 1, 2)))), Fraction(0))
+    e = number(epsilon)
+    ways = chosen(one, adaptive.hockey(e))
+    if not ways:
+        return None
+    ends = max(tr.hockey(way, e) for way in ways), tr.hockey(worst, e)
+    make = lambda delta: dp.ApproxDP(rational(epsilon), delta)  # noqa: E731
+    fixed = max((tr.hockey(way, e) for way in low(one)), default=mpf(0))
+    if source.random() < 0.6 and ends[0] > fixed + mpf(10) ** -6:
+        share = number(source.choice((Fraction(1, 2), Fraction(9, 10), Fraction(999, 1000))))
+        return Claim(make(sure(fixed + share * (ends[0] - fixed))), False)
+    return _between(source, ends, make, near, least=mpf(10) ** -9)
+
+
 def about(source: random.Random, one: Tree, near: Near) -> Claim | None:
     """A claim about a subject; None where nothing is known."""
     largest = loss(one)
@@ -279,10 +317,12 @@ def about(source: random.Random, one: Tree, near: Near) -> Claim | None:
         return _exactly(source, largest)
     if worst is None or not some:
         return None
-    ways = [way for atoms in some for way in (atoms, [(q, p) for p, q in atoms])]
     back = [(q, p) for p, q in worst]
 
-    def known(measure: Callable[[Atoms], mpf]) -> tuple[mpf, mpf]:
+    def known(measure: Callable[[Atoms], mpf], function: adaptive.Function) -> tuple[mpf, mpf]:
+        ways = [way for atoms in some for way in (atoms, [(q, p) for p, q in atoms])]
+        if one.chooses():
+            ways += chosen(one, function)
         return max(map(measure, ways)), max(measure(worst), measure(back))
 
     names = ("approximate", "approximate", "approximate", "renyi", "renyi", "zcdp", "range", "gdp")
@@ -290,7 +330,8 @@ def about(source: random.Random, one: Tree, near: Near) -> Claim | None:
     make: Callable[[sp.Rational], Any]
     if name == "approximate":
         epsilon = source.choice((Fraction(0), Fraction(1, 10), Fraction(1, 2), Fraction(1)))
-        ends = known(lambda atoms: tr.hockey(atoms, number(epsilon)))
+        e = number(epsilon)
+        ends = known(lambda atoms: tr.hockey(atoms, e), adaptive.hockey(e))
         if source.random() < 0.1:
             given = source.choice((0, 1))
             truth = True if ends[1] <= given else False if ends[0] > given + tr.CLOSE else None
@@ -299,19 +340,21 @@ def about(source: random.Random, one: Tree, near: Near) -> Claim | None:
     elif name == "renyi":
         order = source.choice(ORDERS)
         alpha = mpmath.inf if order is None else number(order)
-        ends = known(tr.loss if order is None else lambda atoms: tr.renyi(atoms, alpha))
+        function = adaptive.far if order is None else adaptive.renyi(alpha)
+        ends = known(tr.loss if order is None else lambda atoms: tr.renyi(atoms, alpha), function)
         at = sp.oo if order is None else rational(order)
         make = lambda value: dp.RenyiDP(at, value)  # noqa: E731
     elif name == "zcdp":
         most = mpf(sp.N(largest.value, 50)) ** 2 / 2 if largest.value != sp.oo else mpmath.inf
-        at_orders = known(lambda atoms: max(tr.renyi(atoms, a) / a for a in _RHO_ORDERS))
+        function = adaptive.renyi(source.choice(_RHO_ORDERS))
+        at_orders = known(lambda atoms: max(tr.renyi(atoms, a) / a for a in _RHO_ORDERS), function)
         ends = at_orders[0], most
         make = dp.ZCDP
     elif name == "range":
-        ends = max(map(tr.spread, some)), 2 * known(tr.loss)[1]
+        ends = known(tr.spread, adaptive.far)[0], 2 * known(tr.loss, adaptive.far)[1]
         make = dp.BoundedRange
     else:
-        ends = known(curves.bell)
+        ends = known(curves.bell, adaptive.hockey(mpf(source.choice((0, 1, 2))) / 2))
         make = dp.GDP
     return _between(source, ends, make, near, least=mpf(10) ** -9 if name != "gdp" else mpf(0))
 

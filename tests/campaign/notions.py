@@ -14,7 +14,7 @@ import sympy as sp
 from mpmath import mpf
 
 import dpsym as dp
-from tests.campaign import curves, nested
+from tests.campaign import adaptive, curves, nested
 from tests.campaign import truth as tr
 from tests.campaign.claims import BUDGET, Outcome, kind, near, rational, settled, small
 from tests.campaign.truth import Atoms, number
@@ -22,12 +22,17 @@ from tests.campaign.truth import Atoms, number
 _SHIFTS = (Fraction(0), Fraction(0), Fraction(1, 10**9), -Fraction(1, 10**9), -Fraction(1, 50))
 
 
-def _asked(source: random.Random, one: nested.Tree) -> Outcome:
-    found = nested.about(source, one, near)
+def asked(
+    source: random.Random,
+    one: nested.Tree,
+    about: Callable[[random.Random, nested.Tree, nested.Near], nested.Claim | None] = nested.about,
+    budget: float = BUDGET,
+) -> Outcome:
+    found = about(source, one, near)
     if found is None:
         return "skipped", f"{one}"
     what = nested.subject(one)
-    verdict = dp.check(what, found.claim, budget=BUDGET)
+    verdict = dp.check(what, found.claim, budget=budget)
     return settled(found.truth, verdict, f"{what!r} has {found.claim!r}")
 
 
@@ -35,20 +40,29 @@ def _asked(source: random.Random, one: nested.Tree) -> Outcome:
 def nested_subjects(source: random.Random) -> Outcome:
     """Made of others up to four deep."""
     depth = source.choice((1, 1, 2, 2, 3, 4))
-    return _asked(source, nested.tree(source, depth, added=source.random() < 0.6))
+    return asked(source, nested.tree(source, depth, added=source.random() < 0.6))
 
 
 @kind
 def ends_of_domains(source: random.Random) -> Outcome:
     """Rates of 0 and 1, epsilon 0, delta 0 and 1, one copy."""
     depth = source.choice((0, 1, 1, 2, 3))
-    return _asked(source, nested.tree(source, depth, source.random() < 0.6, ends=True))
+    return asked(source, nested.tree(source, depth, source.random() < 0.6, ends=True))
+
+
+@kind
+def chosen_on_the_way(source: random.Random) -> Outcome:
+    """Earlier outputs choose which of several mechanisms a later stage is."""
+    about = source.choice((nested.less_than_chosen, nested.less_than_chosen, nested.about))
+    return asked(source, nested.choosing(source), about, budget=1.5)
 
 
 @kind
 def nested_bounds(source: random.Random) -> Outcome:
     """dp.bound has the best delta of what is nested between its ends."""
     one = nested.tree(source, source.choice((1, 2)), added=source.random() < 0.6)
+    if source.random() < 0.3:
+        one = nested.choosing(source)
     worst, some = nested.high(one), nested.low(one)
     epsilon = source.choice((Fraction(0), Fraction(1, 10), Fraction(1, 2)))
     if worst is None or not some:
@@ -61,6 +75,7 @@ def nested_bounds(source: random.Random) -> Outcome:
     if isinstance(found, dp.Unknown):
         return "no bound", said
     e = number(epsilon)
+    some += nested.chosen(one, adaptive.hockey(e))
     least = max(tr.hockey(way, e) for atoms in some for way in (atoms, _reversed(atoms)))
     most = max(tr.hockey(worst, e), tr.hockey(_reversed(worst), e))
     low, high = (None if end is None else mpf(sp.N(end, 50)) for end in (found.lower, found.upper))
@@ -104,7 +119,7 @@ def _scaled(source: random.Random, losses: dict[int, mpf]) -> Atoms:
 Leaf = tuple[Any, Callable[[int], mpf], Callable[[random.Random], Atoms], str]
 
 
-def _sampled(source: random.Random) -> Leaf:
+def sampled(source: random.Random) -> Leaf:
     """What runs on the sample, its Renyi divergences at whole orders, a pair that it may be, and
     whether these divergences are of one pair that bounds all ("exact"), of some pair, or none."""
     name = source.choice(("zcdp", "zcdp", "gdp", "noise", "pure", "renyi", "renyi"))
@@ -138,7 +153,7 @@ def samples_at_whole_orders(source: random.Random) -> Outcome:
     (P, Q) (Wang, Balle and Kasiviswanathan 2019, section 3.3), and no larger for (Q, P) where one
     pair bounds all (Mironov, Talwar and Zhang 2019, Theorem 5, for normal ones); what else is
     proved is tried on mechanisms that have the guarantees."""
-    what, moment, member, known = _sampled(source)
+    what, moment, member, known = sampled(source)
     n = source.choice((2, 2, 3) if known == "none" else (2, 2, 3, 4))
     q = source.choice((Fraction(1, 2), Fraction(1, 10), Fraction(9, 10), None))
     q = source.choice((Fraction(0), Fraction(1))) if q is None else q

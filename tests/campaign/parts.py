@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Callable
 from typing import NamedTuple
 
-from tests.campaign import certificates, claims, inputs, notions
+from tests.campaign import certificates, claims, inputs, notions, samples
 
 Found = dict[str, dict[str, int]]
 Outcome = tuple[str, str]
@@ -18,7 +18,7 @@ class Part(NamedTuple):
     counts: dict[str, int]  # of a round
 
 
-assert notions  # its kinds are among those of claims
+assert notions and samples  # their kinds are among those of claims
 _CLAIMS = dict.fromkeys(claims.KINDS, 10) | {
     "constants": 90,
     "polynomials": 70,
@@ -34,8 +34,13 @@ _CLAIMS = dict.fromkeys(claims.KINDS, 10) | {
     "Gaussian noise": 6,
     "nested_subjects": 40,
     "ends_of_domains": 30,
+    "chosen_on_the_way": 16,
     "nested_bounds": 6,
     "samples_at_whole_orders": 12,
+    "ends_of_rates": 16,
+    "deltas_of_samples": 8,
+    "with_replacement": 12,
+    "added_theorems": 16,
     "ranges": 16,
     "filters": 10,
 }
@@ -46,6 +51,7 @@ _CERTIFICATES = dict.fromkeys(certificates.KINDS, 100) | {
     "stages": 120,
     "alike": 160,
     "other_stages": 120,
+    "one_pair": 160,
 }
 PARTS = {
     "claims": Part(claims.attempt, _CLAIMS),

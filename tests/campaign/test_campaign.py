@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import random
 
 import mpmath
@@ -15,11 +16,11 @@ from dpsym.kernel.proofs import Proof, prove_lemma
 from dpsym.kernel.sequents import Sequent
 from dpsym.kernel.statements import Fact
 from dpsym.kernel.terms import var
-from tests.campaign import certificates, claims, curves, inputs, nested
+from tests.campaign import adaptive, certificates, claims, curves, inputs, nested
 from tests.campaign import truth as tr
 from tests.campaign.parts import PARTS, attempts
 
-SHARES = {"claims": 0.13, "certificates": 0.12, "input": 0.6}
+SHARES = {"claims": 0.06, "certificates": 0.1, "input": 0.6}
 
 
 @pytest.mark.parametrize("part", PARTS)
@@ -138,6 +139,44 @@ def test_the_worst_chain_is_the_worst() -> None:
             assert found > tr.hockey(worst, epsilon) * 0.97
 
 
+def test_several_guarantees_are_as_bad_as_the_lower_curve() -> None:
+    """How large P(S) can be where Q(S) = x: at most e^a x + b, and 1 - (1 - x - b)/e^a."""
+    with mpmath.workdps(tr.DIGITS):
+        known = [(mpmath.mpf(1), mpmath.mpf(0)), (mpmath.mpf(1) / 2, mpmath.mpf(1) / 20)]
+        least = curves.lowest([tr.response(*each) for each in known])
+        points = list(itertools.accumulate(least, lambda a, b: (a[0] + b[0], a[1] + b[1])))
+        assert all(abs(total - 1) < tr.CLOSE for total in points[-1])
+        assert len(points) == 4  # they cross, on both sides
+        for y, x in points[:-1]:
+            ends = [
+                end
+                for a, b in known
+                for end in (mpmath.exp(a) * x + b, 1 - (1 - x - b) / mpmath.exp(a))
+            ]
+            assert abs(y - min(ends)) < tr.CLOSE
+
+
+def test_choosing_by_an_earlier_output_is_worse() -> None:
+    """Where e^epsilon is 3, after the first output of randomized response the worst is randomized
+    response, with 3/4 - 1/4, after the second (0, 1/4)-DP: by hand, 3/4 (1/2) + 1/4 (1/4) = 7/16,
+    and 3/8 for each of them alone."""
+    with mpmath.workdps(tr.DIGITS):
+        loss = mpmath.log(3)
+        pure, other = nested.Tree("pure"), nested.Tree("approximate")  # with the pairs below
+        part = nested.Tree("parallel", (pure, other))
+        pairs = {pure: tr.response(loss), other: tr.response(mpmath.mpf(0), mpmath.mpf(1) / 4)}
+        with pytest.MonkeyPatch.context() as patch:
+            patch.setattr(nested.Tree, "response", lambda one: pairs[one])
+            found = adaptive.worst(nested.Tree("compose", (pure, part)), adaptive.hockey(loss))
+            fixed = [
+                adaptive.worst(nested.Tree("compose", (pure, one)), adaptive.hockey(loss))
+                for one in (pure, other)
+            ]
+        assert found is not None
+        assert abs(tr.hockey(found, loss) - mpmath.mpf(7) / 16) < tr.CLOSE
+        assert max(tr.hockey(one, loss) for one in fixed if one) < 0.376
+
+
 def test_truths_of_nested_subjects() -> None:
     """A sample of two stages, and two of samples, by hand."""
     half = claims.Fraction(1, 2)
@@ -169,7 +208,11 @@ def test_a_kernel_that_proves_too_much_of_stages_is_noticed(
     monkeypatch.setattr(dp, "check", lambda *_, **__: wrong)
     for name in (
         "nested_subjects",
+        "chosen_on_the_way",
         "ends_of_domains",
+        "ends_of_rates",
+        "with_replacement",
+        "added_theorems",
         "samples_at_whole_orders",
         "ranges",
         "filters",
