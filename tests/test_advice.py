@@ -47,7 +47,7 @@ def test_an_explicit_mechanism_in_a_composition():
 
 
 def test_a_term_that_is_undefined_somewhere():
-    with pytest.raises(dp.InputError, match="undefined at epsilon = .* needs epsilon >= 2"):
+    with pytest.raises(dp.InputError, match=r"undefined at epsilon = .* needs epsilon >= 2"):
         dp.check(dp.PureDP(e), dp.PureDP(e + (e - 2) ** Rational(1, 2)), budget=1)
 
 
@@ -80,7 +80,7 @@ def test_numbers_for_an_explicit_mechanism():
 
 def test_an_inequality():
     found = unknown(
-        dp.check_inequality(exp(x) * log(1 + x**2 * y), 40 * exp(x * y + x**2 + y**2), budget=0.3)
+        dp.check_inequality(exp(x) * log(1 + x**2 * y), 40 * exp(x * y + x**2 + y**2), budget=0.01)
     )
     assert found.advice[0].startswith("hints for what is left")
 

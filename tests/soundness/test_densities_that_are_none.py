@@ -63,9 +63,9 @@ BELOW = dp.AdditiveNoise(noise.Density((1 - x**2) * sp.exp(-sp.Abs(x)), x), 1)
 )
 def test_nor_deep_inside_of_a_subject(mechanism: dp.DensityPair, made) -> None:
     claim = dp.ApproxDP(0, sp.Rational(1, 2))
-    with pytest.raises(InputError, match="density|normalised"):
+    with pytest.raises(InputError, match=r"density|normalised"):
         dp.check(made(mechanism), claim, [k >= 1, c > 1], budget=5)
-    with pytest.raises(InputError, match="density|normalised"):
+    with pytest.raises(InputError, match=r"density|normalised"):
         dp.bound(made(mechanism), dp.ApproxDP(0, epsilon), epsilon, [k >= 1], budget=5)
 
 

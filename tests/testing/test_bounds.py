@@ -140,9 +140,14 @@ def test_poisson_sampling_of_gaussians():
     def with_record(x):
         return q * density(x, mu) + (1 - q) * density(x, 0)
 
+    def crossing(way):
+        """Where the ratio of the two densities is e^at, or e^-at."""
+        return (mp.log((mp.exp(way * at) - 1 + q) / q) + mu**2 / 2) / mu
+
     grid = [-12, -4, -2, -1, 0, 1, 2, 3, 4, 6, 12]
-    removed = mp.quad(lambda x: max(with_record(x) - mp.exp(at) * density(x, 0), 0), grid)
-    added = mp.quad(lambda x: max(density(x, 0) - mp.exp(at) * with_record(x), 0), grid)
+    high, low = crossing(1), crossing(-1)
+    removed = q * mp.ncdf(mu - high) + (1 - q - mp.exp(at)) * mp.ncdf(-high)
+    added = (1 - mp.exp(at) * (1 - q)) * mp.ncdf(low) - mp.exp(at) * q * mp.ncdf(low - mu)
     sampled = dp.subsample(GAUSSIAN, R(1, 4))
     close_below(delta(sampled, R(1, 10)), max(removed, added), 1e-4)
     moment = mp.quad(lambda x: with_record(x) ** 3 / density(x, 0) ** 2, grid)

@@ -26,10 +26,15 @@ def rounded(value: fmpq, up: bool, digits: int = _DIGITS) -> fmpq:
     if value == 0:
         return value
     size = abs(value)
-    places = digits - (len(str(int(size.p))) - len(str(int(size.q))))
+    places = digits - (_digits(int(size.p)) - _digits(int(size.q)))
     unit = fmpq(10) ** places
     whole = (math.ceil if up else math.floor)(value * unit)
     return fmpq(whole) / unit
+
+
+def _digits(whole: int) -> int:
+    """About how many decimal digits, of numbers that may be too long to be written."""
+    return int(whole.bit_length() * math.log10(2)) + 1
 
 
 def around(value: float, up: bool) -> Iterator[fmpq]:

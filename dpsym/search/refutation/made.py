@@ -15,13 +15,14 @@ from flint import fmpq
 from numpy.typing import NDArray
 
 from dpsym.kernel.definitions import P_RAY, Q_RAY
-from dpsym.kernel.statements import Assumed, Blend, Group, Stage, Statement
-from dpsym.refutations import Atom, Refutation, apart
+from dpsym.kernel.statements import Assumed, Blend, Group, Statement
+from dpsym.refutations import Atom, Refutation
 from dpsym.search.leaf.budget import Budget
 from dpsym.search.refutation.abstract import accepted
 from dpsym.search.refutation.curves import Array
 from dpsym.search.refutation.exact import Values, rational
 from dpsym.search.refutation.lp import maximise
+from dpsym.search.refutation.mixtures import same_pairs
 from dpsym.search.refutation.points import points
 from dpsym.search.refutation.problem import Goal, Problem, StageAt, enough, problem
 
@@ -100,14 +101,6 @@ def _made(statement: Statement, values: Values, grid: tuple[fmpq, ...]) -> _Made
         items = (item for g in single.guarantees for item in enough(g, grid, values))
         links.append((i, j, StageAt(items, values)))
     return _Made(first, last, tuple(links))
-
-
-def same_pairs(stage: Stage) -> list[Blend]:
-    """The blends of which this is one or the other: a pair that is in all of them is in it."""
-    if not isinstance(stage, Blend) or not apart(stage):
-        return [stage] if isinstance(stage, Blend) else []
-    inside = [link.stage for link in stage.links]
-    return [one for part in inside if isinstance(part, Blend) for one in same_pairs(part)]
 
 
 def _columns(made: _Made, here: Problem) -> Iterator[Table]:

@@ -31,7 +31,6 @@ from dpsym.kernel.terms import Term, substitute
 from dpsym.printing import show
 from dpsym.refutations import Atom, Output, Refutation
 from dpsym.search.refutation.exact import Values, at
-from dpsym.search.refutation.made import same_pairs
 from dpsym.search.refutation.measures import (
     Between,
     Outcomes,
@@ -48,6 +47,7 @@ from dpsym.search.refutation.measures import (
     point,
     region_of,
 )
+from dpsym.search.refutation.mixtures import same_pairs
 
 _MOST_PATHS, _MOST_OUTCOMES, _MOST_TESTS = 4, 10_000, 4
 _LONG = 40  # size of a term that is not shown
