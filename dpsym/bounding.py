@@ -31,7 +31,7 @@ from dpsym.goals import goal_text
 from dpsym.guarantees import GDP, NOTIONS, Guarantee, MomentBound, both
 from dpsym.kernel import statements
 from dpsym.kernel.refusal import Refusal
-from dpsym.kernel.terms import Term
+from dpsym.kernel.terms import Term, var
 from dpsym.kernel.theorems import Theorem
 from dpsym.mechanisms.additive import AdditiveNoise
 from dpsym.mechanisms.base import Mechanism
@@ -47,7 +47,7 @@ from dpsym.search.privacy.steps import OUT_OF_TIME, Stuck
 from dpsym.search.privacy.whole_orders import above
 from dpsym.search.refutation import refute_statement
 from dpsym.search.refutation.exact import rational
-from dpsym.translate import symbols_of
+from dpsym.translate import symbols_of, to_sympy
 from dpsym.verdicts import Proved, Refuted, Unknown, Vacuous
 from dpsym.wellformed import look_at_masses
 from dpsym.witnesses import Witness
@@ -56,6 +56,7 @@ __all__ = ["Bound", "bound"]
 
 _FORMULA = 15.0  # seconds for the proof of one formula
 _MASSES, _COMPOSED = 0.1, 0.7  # of the time that is left
+_FAMILIES = ("PureDP", "RenyiDP", "ZCDP", "GDP")
 _NARROW = (1e-9, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 0.3)
 Subjects = Union[Subject, Sequence[Guarantee]]
 
@@ -369,9 +370,22 @@ class _Bounding:
                 yield explicit.enclose(self.claim, self.symbol, where=None).upper
         with suppress(DpsymError):
             yield from proposals(self.subject, self.claim, self.symbol)
-        if self.numbers and self.known_total is None:
+        if not self.numbers:
+            yield from self.formulas()
+        elif self.known_total is None:
             for one in totals(self.goal.statement, self.goal.suggestions):
                 yield from self.of_whole(one)
+
+    def formulas(self) -> Iterator[sp.Expr]:
+        """With symbols, what the subject may have in all of the claim's own family."""
+        (wanted,) = self.goal.statement.claims
+        *first, last = wanted.args
+        if wanted.name not in _FAMILIES or last is not var(self.symbol.name):
+            return
+        for one in totals(self.goal.statement, self.goal.suggestions):
+            *same, value = one.args
+            if one.name == wanted.name and same == first and value is not None:
+                yield to_sympy(value, self.goal.scope.symbols)
 
     def of_whole(self, one: statements.Guarantee) -> Iterator[sp.Expr]:
         """What follows from what the subject may have in all."""

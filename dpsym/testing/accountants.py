@@ -75,7 +75,8 @@ def assert_accountant(
             the rounding errors of floats, 1e-9 or so.
         absolute: the same, as a difference: a delta of 1e-300 may well be returned as 0.
 
-    Returns: an ``Outcome`` with the number of examples, and for how many there was no bound.
+    Returns: an ``Outcome`` with the number of examples, for how many there was no bound, and for
+    how many that was 0, as it may become for many copies of samples.
 
     Raises: PromisesTooMuch, an AssertionError; NotDecided if there was no bound for any example;
     InputError for parameters that are no symbols, and for what the function returns and is no
@@ -112,7 +113,12 @@ def assert_accountant(
         keep(undecided)
         raise undecided
     outcome = Outcome(
-        "not refuted at drawn parameters", text, len(test.seen), len(test.open), reasons
+        "not refuted at drawn parameters",
+        text,
+        len(test.seen),
+        len(test.open),
+        reasons,
+        empty=len(test.empty),
     )
     keep(outcome)
     return outcome
@@ -214,6 +220,7 @@ class _Test:
     slacks: tuple[sp.Rational, ...]
     seen: dict[tuple[sp.Rational, ...], int] = field(default_factory=dict)
     open: dict[tuple[sp.Rational, ...], str] = field(default_factory=dict)
+    empty: set[tuple[sp.Rational, ...]] = field(default_factory=set)
 
     @property
     def name(self) -> str:
@@ -226,6 +233,8 @@ class _Test:
             try:
                 found = self.look(values)
                 self.seen[key] = 0 if found is None else _degree(found)
+                if found is None and self.is_empty(values):
+                    self.empty.add(key)
             except (UnsupportedError, Undecided) as error:
                 self.seen[key] = 0
                 self.open[key] = str(error)
@@ -263,6 +272,17 @@ class _Test:
         others = {name: value for name, value in fields.items() if name != found.main}
         most = least(subject, found.kind, others, found.main, self.claim.one_way)
         return replace(found, at_least=max(most, found.at_least))
+
+    def is_empty(self, values: Values) -> bool:
+        """Whether nothing above 0 is known from below, so that nothing was compared."""
+        kind = type(self.claim).__name__
+        (main, *_), promised = BOUNDED[kind], self.returned(values)
+        if promised == math.inf:
+            return False
+        fields = self.fields(values, promised)
+        others = {name: value for name, value in fields.items() if name != main}
+        subject = at(self.mechanism, values)
+        return fields[main] > 0 and least(subject, kind, others, main, self.claim.one_way) == 0
 
     def fields(self, values: Values, promised: float | int | Fraction) -> dict[str, sp.Expr]:
         value = Fraction(promised)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from functools import partial
+from typing import Any
 
 from flint import fmpq
 
@@ -51,7 +52,7 @@ from dpsym.search.privacy.stages import (
     totals,
     wholes,
 )
-from dpsym.search.privacy.steps import Steps, Stuck, Unfit
+from dpsym.search.privacy.steps import Steps, Stuck, Unfit, refused
 from dpsym.search.samples import number, points
 
 _FEW = 4  # copies that are worth a stage each
@@ -79,7 +80,7 @@ class Copies(Steps):
                 for guarantee in self.candidates(goal, single, stage):
                     parameters = {"stage": index, "part": part, "guarantees": (guarantee,)}
                     try:
-                        return self.apply(goal, "inner", **parameters)
+                        return self.inside(goal, parameters)
                     except Stuck as failed:
                         self.left()
                         stuck = failed
@@ -87,6 +88,19 @@ class Copies(Steps):
                     "of an explicit mechanism in it no guarantee is known that is enough"
                 )
         return None
+
+    def inside(self, goal: Statement, parameters: dict[str, Any]) -> Proof:
+        """A guarantee of a part; of a composition, by what its explicit mechanisms have."""
+        try:
+            *shown, part, last = step(goal, "inner", parameters)
+        except Refusal as refusal:
+            raise refused(refusal) from None
+        assert isinstance(part, Statement)
+        assert isinstance(last, Statement)
+        proofs = [self.sequent(one) for one in shown if isinstance(one, Sequent)]
+        several = len(part.stages) > 1
+        proofs += [self.mechanisms(part, 0) if several else self.statement(part)]
+        return Proof("inner", parameters, (*proofs, self.statement(last)))
 
     def by_whole_orders(self, goal: Statement) -> Proof | None:
         """Of Poisson samples, by a divergence of all stages together."""
