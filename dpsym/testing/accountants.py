@@ -221,6 +221,7 @@ class _Test:
     seen: dict[tuple[sp.Rational, ...], int] = field(default_factory=dict)
     open: dict[tuple[sp.Rational, ...], str] = field(default_factory=dict)
     empty: set[tuple[sp.Rational, ...]] = field(default_factory=set)
+    promised: float | int | Fraction = math.inf  # when the function was called last
 
     @property
     def name(self) -> str:
@@ -262,7 +263,7 @@ class _Test:
         return _number(result, self.name, given)
 
     def look(self, values: Values) -> Violation | None:
-        promised = self.returned(values)
+        promised = self.promised = self.returned(values)
         if promised == math.inf:
             return None
         subject, fields = at(self.mechanism, values), self.fields(values, promised)
@@ -276,7 +277,7 @@ class _Test:
     def is_empty(self, values: Values) -> bool:
         """Whether nothing above 0 is known from below, so that nothing was compared."""
         kind = type(self.claim).__name__
-        (main, *_), promised = BOUNDED[kind], self.returned(values)
+        (main, *_), promised = BOUNDED[kind], self.promised
         if promised == math.inf:
             return False
         fields = self.fields(values, promised)
